@@ -1,0 +1,139 @@
+"""Every exception that ramify raises, branching by who must act.
+
+RamifyError
+├── CallerError            the caller gave something that cannot be used
+│   ├── InvalidText            a text refused at a column, for a reason
+│   │   ├── InvalidPattern         a text that is not a pattern in its dialect
+│   │   ├── InvalidTopic           a text that cannot be the topic of an event
+│   │   └── InvalidCriteria        a text that is not a condition on fields
+│   ├── UnknownDialect         a dialect that ramify does not speak
+│   ├── UnknownSubscription    an id that is not subscribed
+│   ├── InvalidSubscription    a subscription whose parts do not fit together
+│   ├── InvalidFile            a file that does not hold what it should
+│   ├── InvalidPolicy          a way of coalescing that cannot be carried out
+│   ├── InvalidPush            a push that a deferred queue cannot take
+│   └── InvalidTime            a value that is not a time
+└── InfrastructureError    the machine under ramify failed or is taken
+    ├── JournalInUse           a journal that another process has open
+    └── JournalFailed          a journal that could not be written
+"""
+
+from __future__ import annotations
+
+
+class RamifyError(Exception):
+    """Anything that ramify itself raises."""
+
+
+class CallerError(RamifyError):
+    """The caller gave something that cannot be used; trying again changes nothing."""
+
+
+class InvalidText(CallerError):
+    """A text is refused, at a column, for a reason."""
+
+    def __init__(self, text: str, column: int, reason: str) -> None:
+        super().__init__(text, column, reason)
+        self.text, self.column, self.reason = text, column, reason
+
+    def __str__(self) -> str:
+        return f"{self.reason} at column {self.column} of {_shortened(self.text)}"
+
+
+class InvalidPattern(InvalidText):
+    """The text is not a pattern in this dialect."""
+
+
+class InvalidTopic(InvalidText):
+    """The text cannot be the topic of an event."""
+
+
+class InvalidCriteria(InvalidText):
+    """The text is not a condition on fields."""
+
+
+class UnknownDialect(CallerError):
+    """The dialect is not one that ramify speaks."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(name, known)
+        self.name, self.known = name, known
+
+    def __str__(self) -> str:
+        return f"unknown dialect {self.name!r}; the dialects are {', '.join(self.known)}"
+
+
+class UnknownSubscription(CallerError):
+    """No subscription has this id."""
+
+    def __init__(self, subscription_id: str) -> None:
+        super().__init__(subscription_id)
+        self.subscription_id = subscription_id
+
+    def __str__(self) -> str:
+        return f"no subscription has the id {self.subscription_id!r}"
+
+
+class InvalidSubscription(CallerError):
+    """The parts of a subscription do not fit together."""
+
+
+class InvalidFile(CallerError):
+    """A file does not hold what it should."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class InvalidPolicy(CallerError):
+    """A way of coalescing that cannot be carried out."""
+
+
+class InvalidPush(CallerError):
+    """A deferred queue cannot take this push; nothing has changed."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(key, reason)
+        self.key, self.reason = key, reason
+
+    def __str__(self) -> str:
+        return f"push of {_shortened(self.key)}: {self.reason}"
+
+
+class InvalidTime(CallerError):
+    """The value is not a time."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__(value)
+        self.value = value
+
+    def __str__(self) -> str:
+        return f"{self.value!r} is not a time"
+
+
+class InfrastructureError(RamifyError):
+    """The machine under ramify failed or is taken; trying again later may help."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class JournalInUse(InfrastructureError):
+    """Another process has the journal open."""
+
+
+class JournalFailed(InfrastructureError):
+    """The journal could not be written, so nothing more is accepted until it is opened anew."""
+
+
+def _shortened(text: str, longest: int = 80) -> str:
+    """Quote a text, cutting one that would fill the screen."""
+    return repr(text) if len(text) <= longest else f"{text[:longest]!r}… ({len(text)} characters)"

@@ -1,0 +1,1 @@
+"""The tables of truth, and their loader."""
