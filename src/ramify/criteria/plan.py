@@ -1,0 +1,152 @@
+"""Chooses what to file a clause under: the comparison that the fewest events get past.
+
+A clause may be filed under an equality (one look-up finds it), under an interval of numbers
+(a look-up per width of interval in use), or under one bound (a bisection finds all that hold).
+Which of its comparisons is best depends on how often events carry which values. Statistics say
+so where they are given; without them the subscriptions themselves are the best guess, because
+a value that many of them ask for is one that many events have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ramify.criteria.kinds import Kind, kind_of
+from ramify.criteria.ranges import Clause, Literal, Range, ranges
+from ramify.criteria.write import term_to_text
+from ramify.model import Comparison, Membership, Operator, Path, Scalar, Statistics
+
+# Past this many values, filing a subscription under each of them costs more than testing it.
+MANY_VALUES = 64
+
+INTERVAL_SHARE = 0.5
+BOUND_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class EqualityKey:
+    """Filed under each of a few values of a field; being found there proves the literal."""
+
+    path: Path
+    values: tuple[Scalar, ...]
+    literal: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalKey:
+    """Filed under the stretch of numbers that a field must lie in; still to be verified."""
+
+    path: Path
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoundKey:
+    """Filed under one bound of a field; proves the literal, if there is one that says just this."""
+
+    path: Path
+    operator: Operator
+    bound: Any
+    literal: Literal | None
+
+
+FilingKey = EqualityKey | IntervalKey | BoundKey
+
+
+class Crowds(Protocol):
+    """What is filed already: the live counts that a choice without statistics is made from."""
+
+    def filed(self) -> int:
+        """How many clauses in all."""
+
+    def filed_under(self, path: Path, value: Scalar) -> int:
+        """How many clauses under this value of this field."""
+
+
+def choose(clause: Clause, crowds: Crowds, statistics: Statistics | None) -> FilingKey | None:
+    """The key that is expected to be met least often; `None` if there is none."""
+    found = keys_of(clause)
+    if len(found) < 2:
+        return found[0] if found else None
+    return min(found, key=lambda key: expected_share(key, crowds, statistics))
+
+
+def keys_of(clause: Clause) -> list[FilingKey]:
+    """Everything that a clause could be filed under, equalities first."""
+    equalities = [key for literal in clause if (key := _equality(literal)) is not None]
+    settled = {key.path for key in equalities}
+    bounded = {path: span for path, span in ranges(clause).items() if path not in settled}
+    return [*equalities, *(_ranged(path, span, clause) for path, span in bounded.items())]
+
+
+def expected_share(key: FilingKey, crowds: Crowds, statistics: Statistics | None) -> float:
+    """The share of events that is expected to meet a key."""
+    recorded = None if statistics is None else statistics.values.get(".".join(key.path))
+    if isinstance(key, EqualityKey):
+        if recorded is None or statistics is None:
+            return _crowded_share(key, crowds)
+        return sum(recorded.get(value, 0.5) for value in key.values) / max(statistics.events, 1)
+    if recorded is None or statistics is None:
+        return INTERVAL_SHARE if isinstance(key, IntervalKey) else BOUND_SHARE
+    return _recorded_within(recorded, _test(key)) / max(statistics.events, 1)
+
+
+def key_to_text(key: FilingKey) -> str:
+    """A key in the words of criteria."""
+    match key:
+        case EqualityKey():
+            return term_to_text(key.literal)
+        case IntervalKey(path, low, high):
+            return f"{'.'.join(path)} between {low:g} and {high:g}"
+        case BoundKey(path, sign, bound):
+            return term_to_text(Comparison(path, sign, bound))
+
+
+def _equality(literal: Literal) -> EqualityKey | None:
+    match literal:
+        case Comparison(path, Operator.EQ, value):
+            return EqualityKey(path, (value,), literal)
+        case Membership(path, values) if len(values) <= MANY_VALUES:
+            return EqualityKey(path, _distinct(values), literal)
+    return None
+
+
+def _distinct(values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    """Each value once; `1` and `true`, which Python takes as equal, are two."""
+    return tuple({(value, type(value) is bool): value for value in values}.values())
+
+
+def _ranged(path: Path, span: Range, clause: Clause) -> FilingKey:
+    if kind_of(span.low) is Kind.NUMBER and kind_of(span.high) is Kind.NUMBER:
+        try:
+            return IntervalKey(path, float(span.low), float(span.high))  # type: ignore[arg-type]
+        except OverflowError:
+            pass  # an integer that no float reaches: one bound will do
+    if span.low is not None:
+        sign, bound = Operator.GE if span.low_included else Operator.GT, span.low
+    else:
+        sign, bound = Operator.LE if span.high_included else Operator.LT, span.high  # type: ignore[assignment]
+    says_it = Comparison(path, sign, bound)
+    return BoundKey(path, sign, bound, next((literal for literal in clause if literal == says_it), None))
+
+
+def _crowded_share(key: EqualityKey, crowds: Crowds) -> float:
+    filed = sum(crowds.filed_under(key.path, value) for value in key.values)
+    return (len(key.values) + filed) / (2 + crowds.filed())
+
+
+def _recorded_within(recorded: Mapping[Scalar, int], test: Callable[[Any], bool]) -> float:
+    return sum(count for value, count in recorded.items() if test(value)) or 0.5
+
+
+def _test(key: IntervalKey | BoundKey) -> Callable[[Any], bool]:
+    if isinstance(key, IntervalKey):
+        span = Range(key.low, True, key.high, True)
+    elif key.operator in (Operator.GE, Operator.GT):
+        span = Range(low=key.bound, low_included=True)
+    else:
+        span = Range(high=key.bound, high_included=True)
+    return span.contains
