@@ -1,0 +1,1 @@
+"""Finding the subscriptions that want an event without testing the others."""
