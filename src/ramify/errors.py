@@ -10,6 +10,7 @@ RamifyError
 │   ├── UnknownSubscription    an id that is not subscribed
 │   ├── InvalidSubscription    a subscription whose parts do not fit together
 │   ├── InvalidFile            a file that does not hold what it should
+│   ├── InvalidContent         an event whose content cannot be read
 │   ├── InvalidPolicy          a way of coalescing that cannot be carried out
 │   ├── InvalidPush            a push that a deferred queue cannot take
 │   └── InvalidTime            a value that is not a time
@@ -87,6 +88,17 @@ class InvalidFile(CallerError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class InvalidContent(CallerError):
+    """The content of an event cannot be read."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(row, reason)
+        self.row, self.reason = row, reason
+
+    def __str__(self) -> str:
+        return f"the content of row {self.row} cannot be read: {self.reason}"
 
 
 class InvalidPolicy(CallerError):

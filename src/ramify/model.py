@@ -107,8 +107,7 @@ class Operator(StrEnum):
     GE = ">="
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """`price >= 2.5`."""
 
     path: Path
@@ -116,16 +115,14 @@ class Comparison:
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(Struct, frozen=True):
     """`side in ('back', 'lay')`."""
 
     path: Path
     values: tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Struct, frozen=True):
     """`price between 2 and 3`, both ends included."""
 
     path: Path
@@ -133,37 +130,32 @@ class Between:
     high: Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Like:
+class Like(Struct, frozen=True):
     """`name like 'Foo%'`: the literal pieces in order, anchored as in `Glob`; one piece is equality."""
 
     path: Path
     pieces: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exists:
+class Exists(Struct, frozen=True):
     """`exists(meta.source)`: the field is there and not null."""
 
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(Struct, frozen=True):
     """`a and b`; without terms it always holds."""
 
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """`a or b`; without terms it never holds."""
 
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """`not a`; does not make a comparison with a missing field true."""
 
     term: Term
@@ -173,8 +165,7 @@ Atom = Comparison | Membership | Between | Like | Exists
 Term = Atom | All | AnyOf | Not
 
 
-@dataclass(frozen=True, slots=True)
-class Criteria:
+class Criteria(Struct, frozen=True):
     """A condition on the fields of an event, as it was written and what it means."""
 
     text: str

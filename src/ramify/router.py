@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from itertools import count
+from secrets import randbits
 from threading import RLock
 from typing import Any
 
 from ramify.criteria import explain, failure, parse_criteria
 from ramify.errors import InvalidSubscription
+from ramify.frozen import FrozenIndex
 from ramify.index.cache import TopicCache
 from ramify.index.plans import plan_of
 from ramify.index.registry import Registry
@@ -110,9 +112,9 @@ class Router:
             self._index.add(match)
             if subscription.group is not None:
                 self._join(subscription)
+            self._registry.add(match)
             if replaced is not None:
                 self._withdraw(replaced)
-            self._registry.add(match)
 
     def unsubscribe(
         self, id: str | None = None, *, pattern: str | None = None, subscriber: str | None = None
@@ -128,8 +130,9 @@ class Router:
 
     def match(self, topic: str, fields: Fields | None = None, *, collapse_groups: bool = True) -> list[Match]:
         """Every subscription that wants the event, in no particular order; one of each share group."""
+        had_groups = bool(self._groups)  # asked before and after: the last members may go meanwhile
         found = self._index.find(topic, fields)
-        if self._groups and collapse_groups:
+        if (had_groups or self._groups) and collapse_groups:
             return collapse(found, topic, self._policy)
         return found
 
@@ -173,6 +176,18 @@ class Router:
             for match in self._registry.by_id.values():
                 index.add(match)
             self._statistics, self._index = statistics, index
+            if self.cache is not None:
+                self.cache.forget_all()  # what readers kept until now leads into the old index
+
+    # ── in bulk ───────────────────────────────────────────────────────────────────────────
+
+    def freeze(self, *, seed: int | None = None) -> FrozenIndex:
+        """The subscriptions of this moment as an immutable index that takes whole batches.
+
+        The seed salts its hashes; without one it is unguessable, and with one it is repeatable.
+        """
+        seed = randbits(63) if seed is None else seed
+        return FrozenIndex.build(self, realm=self.realm, statistics=self._statistics, seed=seed)
 
     # ── in private ────────────────────────────────────────────────────────────────────────
 

@@ -10,8 +10,9 @@ a value that many of them ask for is one that many events have.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from ramify.criteria.kinds import Kind, kind_of
 from ramify.criteria.ranges import Clause, Literal, Range, ranges
@@ -25,8 +26,7 @@ INTERVAL_SHARE = 0.5
 BOUND_SHARE = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class EqualityKey:
+class EqualityKey(Struct, frozen=True):
     """Filed under each of a few values of a field; being found there proves the literal."""
 
     path: Path
@@ -34,8 +34,7 @@ class EqualityKey:
     literal: Literal
 
 
-@dataclass(frozen=True, slots=True)
-class IntervalKey:
+class IntervalKey(Struct, frozen=True):
     """Filed under the stretch of numbers that a field must lie in; still to be verified."""
 
     path: Path
@@ -43,8 +42,7 @@ class IntervalKey:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class BoundKey:
+class BoundKey(Struct, frozen=True):
     """Filed under one bound of a field; proves the literal, if there is one that says just this."""
 
     path: Path

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from ramify.criteria.evaluate import ORDER, accepts
 from ramify.criteria.kinds import ORDERED, have_order, kind_of
@@ -34,8 +35,7 @@ MOST_TRIALS = 4_096
 _LAST_LETTER = chr(0x10FFFF)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """An interval of numbers or of texts; an end that is None is open."""
 
     low: Scalar | None = None
