@@ -13,7 +13,7 @@ from ramify import FrozenIndex, Router
 from ramify.criteria import parse_criteria
 from ramify.errors import InvalidContent, InvalidFile
 from ramify.frozen import index as frozen_index
-from ramify.model import ALWAYS, Criteria, Pattern, Subscription, Term
+from ramify.model import ALWAYS, All, Criteria, Pattern, Subscription, Term
 from ramify.patterns import parse_pattern
 from tests.criteria_strategies import contents, terms
 from tests.implementations import by_reference
@@ -250,3 +250,8 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
         writer.write_batch(pa.record_batch([pa.array([1])], schema=schema))
     with pytest.raises(InvalidFile, match="version 99"):
         FrozenIndex.open(tmp_path / "new")
+
+
+def test_criteria_that_ask_for_nothing_always_hold() -> None:
+    frozen = FrozenIndex.build([subscription(0, parse_pattern("a"), All((All(()),)))])
+    assert answers(frozen, ["a", "b"]) == [{"0"}, set()]

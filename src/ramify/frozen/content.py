@@ -52,7 +52,7 @@ class FrozenContent:
         if not len(rows):
             return rows, patterns
         contents = Contents(content, size, self._constants)
-        fields = Fields.from_columns([contents.column(path) for path in self._paths])
+        fields = Fields.from_columns([contents.column(path) for path in self._paths], size)
         origins, clauses = self._tested.expand(patterns)
         found = [
             (rows[origins], clauses),
@@ -140,6 +140,8 @@ class FrozenContent:
         keep = ~is_refuted
         for at in np.flatnonzero(is_unsure & keep).tolist():
             keep[at] = self._test_of(int(subscriptions[at]))(contents.row(int(rows[at])))
+        if not self._arrays["content.may_repeat"][0]:
+            return rows[keep], subscriptions[keep]
         return _distinct(rows[keep], subscriptions[keep])
 
     def _test_of(self, subscription: int) -> Callable[[Any], bool]:

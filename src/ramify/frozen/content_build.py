@@ -182,6 +182,9 @@ def _clause_arrays(numbered: _Clauses) -> Arrays:
     np.cumsum([len(literals) for literals in numbered.literals], out=starts[1:])
     return {
         **Lists(starts, np.arange(len(flat), dtype=np.int32)).to_arrays("content.literals"),
+        "content.may_repeat": np.array(
+            [len(set(numbered.subscriptions)) < len(numbered.subscriptions)], dtype=np.uint8
+        ),
         "content.clause_subscriptions": np.array(numbered.subscriptions, dtype=np.int32),
         "content.clause_is_partial": np.array(numbered.is_partial, dtype=np.uint8),
         "content.literal_fields": np.array([literal.field for literal in flat], dtype=np.int32),

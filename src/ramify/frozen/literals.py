@@ -37,14 +37,16 @@ class Fields:
     texts: I32
 
     @classmethod
-    def from_columns(cls, columns: list[Column]) -> Fields:
-        """Lay columns above each other."""
-        return cls(
-            np.stack([column.kinds for column in columns]),
-            np.stack([column.numbers for column in columns]),
-            np.stack([column.inexact for column in columns]),
-            np.stack([column.texts for column in columns]),
+    def from_columns(cls, columns: list[Column], rows: int) -> Fields:
+        """Lay columns of so many rows above each other."""
+        shape = (len(columns), rows)
+        fields = cls(
+            np.empty(shape, np.uint8), np.empty(shape), np.empty(shape, np.bool_), np.empty(shape, np.int32)
         )
+        for at, column in enumerate(columns):
+            fields.kinds[at], fields.numbers[at] = column.kinds, column.numbers
+            fields.inexact[at], fields.texts[at] = column.inexact, column.texts
+        return fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ramify.errors import InvalidPattern
 from ramify.model import LevelRules, Levels, Rest
 from ramify.patterns.text import with_columns
+from ramify.patterns.words import levels_of
 
 # Looking up a member of an enum takes Python 3.11 about as long as splitting a topic.
 _NO_REST = Rest.NONE
@@ -40,7 +41,7 @@ def read_levels(text: str, notation: Notation, whole: str | None = None) -> Leve
             misplaced -= 1
     if misplaced:
         raise _misplaced(text, notation, whole or text)
-    return Levels(rules, tuple([None if word == one else word for word in words]), rest)
+    return Levels(rules, levels_of(words, (one,)), rest)
 
 
 def _misplaced(text: str, notation: Notation, whole: str) -> InvalidPattern:

@@ -8,6 +8,7 @@ from ramify.errors import InvalidPattern, InvalidSubscription
 from ramify.model import Dialect, Exact, Form, Glob, LevelRules, Levels, Pattern, Rest
 from ramify.patterns.notation import Notation
 from ramify.patterns.text import check_text, with_columns
+from ramify.patterns.words import levels_of
 
 RULES = LevelRules(".", wildcard_takes_empty=False)
 NOTATION = Notation(RULES, "component", one="_", rest="*", rest_takes=Rest.SOME)
@@ -42,7 +43,7 @@ def _form(text: str) -> Form:
     if "*" in words:
         column = next(column for column, word in with_columns(words) if word == "*")
         raise InvalidPattern(text, column, "'*' stands only as the last component")
-    return Levels(RULES, tuple([None if word in _ONE else word for word in words]), rest)
+    return Levels(RULES, levels_of(words, _ONE), rest)
 
 
 def _exact(text: str) -> Form:
@@ -58,7 +59,7 @@ def _prefix(text: str) -> Form:
 
 def _wildcard(text: str) -> Form:
     words = text.split(".")
-    return Levels(RULES, tuple([word or None for word in words])) if "" in words else Exact(text)
+    return Levels(RULES, levels_of(words, ("",))) if "" in words else Exact(text)
 
 
 _READERS: dict[str, Callable[[str], Form]] = {
