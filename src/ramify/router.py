@@ -12,11 +12,9 @@ from collections.abc import Callable, Hashable, Iterator
 from itertools import count
 from secrets import randbits
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ramify.criteria import explain, failure, parse_criteria
-from ramify.errors import InvalidSubscription
-from ramify.frozen import FrozenIndex
 from ramify.index.cache import TopicCache
 from ramify.index.plans import plan_of
 from ramify.index.registry import Registry
@@ -36,6 +34,10 @@ from ramify.model import (
     Subscription,
 )
 from ramify.patterns import explain_mismatch, parse_pattern
+from ramify.patterns.groups import agreed_group
+
+if TYPE_CHECKING:
+    from ramify.frozen import FrozenIndex
 
 
 class Router:
@@ -95,7 +97,7 @@ class Router:
         criteria = (
             ALWAYS if where is None else where if isinstance(where, Criteria) else parse_criteria(where)
         )
-        group = _agreed_group(pattern, group)
+        group = agreed_group(pattern, group)
         with self._lock:
             if id is None:
                 id = self._free_id()
@@ -130,9 +132,10 @@ class Router:
 
     def match(self, topic: str, fields: Fields | None = None, *, collapse_groups: bool = True) -> list[Match]:
         """Every subscription that wants the event, in no particular order; one of each share group."""
-        had_groups = bool(self._groups)  # asked before and after: the last members may go meanwhile
+        if self._groups and collapse_groups:
+            return collapse(self._index.find(topic, fields), topic, self._policy)
         found = self._index.find(topic, fields)
-        if (had_groups or self._groups) and collapse_groups:
+        if self._groups and collapse_groups:  # a group may have come meanwhile
             return collapse(found, topic, self._policy)
         return found
 
@@ -186,6 +189,9 @@ class Router:
 
         The seed salts its hashes; without one it is unguessable, and with one it is repeatable.
         """
+        # Not before it is needed: numpy and Arrow take longer to import than all the rest.
+        from ramify.frozen import FrozenIndex
+
         seed = randbits(63) if seed is None else seed
         return FrozenIndex.build(self, realm=self.realm, statistics=self._statistics, seed=seed)
 
@@ -213,10 +219,3 @@ class Router:
         if not self._groups[group]:
             del self._groups[group]
             self._policy.forget(group)
-
-
-def _agreed_group(pattern: Pattern, group: str | None) -> str | None:
-    """The group that a pattern or an argument names; they must not name two."""
-    if pattern.group is None or group is None or pattern.group == group:
-        return pattern.group or group
-    raise InvalidSubscription(f"the pattern names the group {pattern.group!r}, the argument names {group!r}")

@@ -69,6 +69,9 @@ def choose(clause: Clause, crowds: Crowds, statistics: Statistics | None) -> Fil
     found = keys_of(clause)
     if len(found) < 2:
         return found[0] if found else None
+    if statistics is None:
+        # A crowd under an equality is filed by its ranges below it, so an equality is never the worse guess.
+        found = [key for key in found if isinstance(key, EqualityKey)] or found
     return min(found, key=lambda key: expected_share(key, crowds, statistics))
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
+from threading import Lock
 from typing import Generic, TypeVar
 
 from ramify.model import Exact, Form
@@ -33,6 +34,8 @@ class TopicCache(Generic[T]):
         """Counts the changes; `keep` wants the one from before the answer was made."""
         self.hits = 0
         self.misses = 0
+        self._lock = Lock()
+        """Between comparing versions and keeping the answer, no change may come."""
 
     @property
     def hit_rate(self) -> float:
@@ -53,16 +56,24 @@ class TopicCache(Generic[T]):
 
     def keep(self, topic: str, answer: T, version: int) -> None:
         """Remember an answer, unless the store has changed since."""
-        if version != self.version:
-            return
-        self._answers[topic] = answer
-        if len(self._answers) > self._size:
-            self._answers.popitem(last=False)
+        with self._lock:
+            if version != self.version:
+                return
+            self._answers[topic] = answer
+            if len(self._answers) > self._size:
+                self._answers.popitem(last=False)
 
     def forget(self, form: Form) -> None:
         """Forget what a change under this pattern may have made untrue."""
-        self.version += 1
-        if isinstance(form, Exact):
-            self._answers.pop(form.text, None)
-        else:
+        with self._lock:
+            self.version += 1
+            if isinstance(form, Exact):
+                self._answers.pop(form.text, None)
+            else:
+                self._answers.clear()
+
+    def forget_all(self) -> None:
+        """Forget every answer."""
+        with self._lock:
+            self.version += 1
             self._answers.clear()

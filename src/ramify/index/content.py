@@ -12,14 +12,14 @@ One writer may work beside readers: what they walk is a snapshot, or copied whol
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort_right
-from collections.abc import Callable
-from operator import attrgetter
+from collections.abc import Iterable
+from math import inf, isfinite
 from typing import Any
 
 from ramify.criteria import Clause, resolve
 from ramify.criteria.kinds import Kind, kind_of
 from ramify.criteria.plan import BoundKey, EqualityKey, FilingKey, IntervalKey, choose
+from ramify.index.bounds import Bounds
 from ramify.index.buckets import Held, count_of, drop, items_of, joined, parted, put
 from ramify.index.candidates import Candidate
 from ramify.index.cells import cell_of, cells_of
@@ -28,17 +28,10 @@ from ramify.model import Fields, Match, Operator, Path, Scalar, Statistics, Term
 # From this many clauses on, another key below the shared one is cheaper than testing each.
 CROWDED_KEY = 24
 
+# A subscription stands in this many places at most: `a in (…) and b in (…)` would multiply them.
+MOST_PLACES = 1_024
+
 Table = dict[Any, Held]
-
-_bound_of = attrgetter("bound")
-
-# Which candidates hold for a value, in a list that is sorted by their bounds.
-WITHIN: dict[Operator, Callable[[list[Candidate], Any], list[Candidate]]] = {
-    Operator.GT: lambda bounds, value: bounds[: bisect_left(bounds, value, key=_bound_of)],
-    Operator.GE: lambda bounds, value: bounds[: bisect_right(bounds, value, key=_bound_of)],
-    Operator.LT: lambda bounds, value: bounds[bisect_right(bounds, value, key=_bound_of) :],
-    Operator.LE: lambda bounds, value: bounds[bisect_left(bounds, value, key=_bound_of) :],
-}
 
 
 class _Boolean:
@@ -54,14 +47,18 @@ class Content:
     def __init__(self, statistics: Statistics | None = None, parent: Content | None = None) -> None:
         self._statistics = statistics
         self._parent = parent
+        self._hangs_at: tuple[Table, Any] = {}, None
+        """The table of the parent, and the place there, that lead here."""
         self.keys: tuple[FilingKey, ...] = ()
         """The keys that an event has met on its way here."""
+        self.may_repeat = False
+        """Whether a match may be found twice, because it was filed under several clauses."""
         self._size = 0
         self._always: Held = None
         self._tested: Held = None
         self._equal: dict[Path, Table] = {}
         self._cells: dict[tuple[Path, int], Table] = {}
-        self._bounds: dict[tuple[Path, Operator, Kind], list[Candidate]] = {}
+        self._bounds: dict[tuple[Path, Operator, Kind], Bounds] = {}
         self._refresh()
 
     @property
@@ -84,10 +81,12 @@ class Content:
 
     def find(self, fields: Fields, out: list[Match]) -> None:
         """Append every match with a clause that holds; one with several may come several times."""
-        if self._always is not None:
-            self._pour(self._always, fields, out)
-        if self._tested is not None:
-            self._pour(self._tested, fields, out)
+        held = self._always  # read once: the writer may take the last one away
+        if held is not None:
+            self._pour(held, fields, out)
+        held = self._tested
+        if held is not None:
+            self._pour(held, fields, out)
         for path, held_under in self._equal_lookups:
             held = held_under(_slot_of(resolve(fields, path)))
             if held is not None:
@@ -96,11 +95,11 @@ class Content:
             held = held_under(_cell_under(resolve(fields, path), width))
             if held is not None:
                 self._pour(held, fields, out)
-        for path, operator, kind, bounds in self._bound_lists:
+        for path, _, kind, bounds in self._bound_lists:
             value = resolve(fields, path)
             # NaN is the number that does not equal itself: it has no order, and would upset bisection.
             if kind_of(value) is kind and value == value:
-                self._pour(WITHIN[operator](bounds, value), fields, out)
+                _pour_tested(bounds.holding(value), fields, out)
 
     def _pour(self, held: Held, fields: Fields, out: list[Match]) -> None:
         kind = held.__class__
@@ -110,15 +109,15 @@ class Content:
         elif kind is Content:
             held.find(fields, out)
         else:
-            for candidate in tuple(held):
-                if candidate.test is None or candidate.test(fields):
-                    out.append(candidate.match)
+            _pour_tested(tuple(held), fields, out)
 
     # ── filing ────────────────────────────────────────────────────────────────────────────
 
     def add(self, match: Match, clauses: tuple[Clause, ...]) -> list[Candidate]:
         """File a match under each clause; give back what `remove` wants to see again."""
         candidates: list[Candidate] = []
+        if len(clauses) > 1:
+            self.may_repeat = True  # and stays: a reader may be between two of its clauses when it goes
         for clause in clauses:
             self._file(Candidate(match, clause, clause, candidates))
         return candidates
@@ -136,15 +135,26 @@ class Content:
             candidate.node._take_away(candidate)
 
     def _file(self, candidate: Candidate) -> None:
-        key = choose(candidate.open, self, self._statistics) if candidate.open else None
+        key = self._key_for(candidate)
         if key is None:
             self._keep(candidate)
             return
         candidate.siblings.remove(candidate)
-        for home, slot in self._slots(key):
-            placed = candidate.beneath(key)
+        slots = self._slots(key)
+        # All are made before the first is placed: that may split a crowd, which asks how many there are.
+        for placed, (home, slot) in zip([candidate.beneath(key) for _ in slots], slots, strict=True):
             placed.node, placed.key, placed.home, placed.slot = self, key, home, slot
             self._place(placed)
+
+    def _key_for(self, candidate: Candidate) -> FilingKey | None:
+        """The best key that does not spread the subscription over too many places."""
+        literals = candidate.open
+        while literals:
+            key = choose(literals, self, self._statistics)
+            if key is None or len(candidate.siblings) + _spread(key) <= MOST_PLACES:
+                return key
+            literals = tuple([each for each in literals if getattr(each, "path", None) != key.path])
+        return None
 
     def _keep(self, candidate: Candidate) -> None:
         """Keep a candidate that has nothing left to file it by."""
@@ -166,7 +176,7 @@ class Content:
                 table = self._made(self._cells, (path, width), {})
                 return [(table, cell) for cell in cells]
             case BoundKey(path, operator, bound):
-                return [(self._made(self._bounds, (path, operator, kind_of(bound)), []), None)]
+                return [(self._made(self._bounds, (path, operator, kind_of(bound)), Bounds(operator)), None)]
 
     def _made(self, tables: dict[Any, Any], name: Any, new: Any) -> Any:
         if name not in tables:
@@ -178,7 +188,7 @@ class Content:
         home, slot = candidate.home, candidate.slot
         if isinstance(candidate.key, BoundKey):
             candidate.bound = candidate.key.bound
-            insort_right(home, candidate, key=_bound_of)
+            home.add(candidate)
             self._count(1)
             return
         held = home.get(slot)
@@ -194,6 +204,7 @@ class Content:
         """File what has become a crowd by what its members do not share."""
         crowd = list(items_of(home[slot]))
         below = Content(self._statistics, self)
+        below._hangs_at = home, slot
         below.keys = (*self.keys, key) if key is not None else self.keys
         self._count(-len(crowd))
         for candidate in crowd:
@@ -209,13 +220,25 @@ class Content:
         elif home is None:
             self._tested = parted(self._tested, candidate)
         elif isinstance(candidate.key, BoundKey):
-            at = bisect_left(home, candidate.bound, key=_bound_of)
-            del home[home.index(candidate, at)]
+            home.remove(candidate)
         else:
             drop(home, candidate.slot, candidate)
         self._count(-1)
         if home is not None and not home:
             self._forget(home)
+        if self.is_empty:
+            self._come_off()
+
+    def _come_off(self) -> None:
+        """Leave the parent, now that nothing is filed here any more."""
+        parent, (home, slot) = self._parent, self._hangs_at
+        if parent is None:
+            return
+        del home[slot]
+        if not home:
+            parent._forget(home)
+        if parent.is_empty:
+            parent._come_off()
 
     def _forget(self, home: Any) -> None:
         """Stop asking for a field, a width or a bound that nothing is filed under any more."""
@@ -235,6 +258,23 @@ class Content:
         self._equal_lookups = tuple((path, table.get) for path, table in self._equal.items())
         self._cell_lookups = tuple((path, width, table.get) for (path, width), table in self._cells.items())
         self._bound_lists = tuple((*name, bounds) for name, bounds in self._bounds.items())
+
+
+def _pour_tested(candidates: Iterable[Candidate], fields: Fields, out: list[Match]) -> None:
+    for candidate in candidates:
+        if candidate.test is None or candidate.test(fields):
+            out.append(candidate.match)
+
+
+def _spread(key: FilingKey) -> float:
+    """How many places a key stands for, but for the first; without end, if no event could find it there."""
+    match key:
+        case EqualityKey(_, values):
+            return len(values) - 1 if all(value == value for value in values) else inf
+        case IntervalKey(_, low, high):
+            return 2 if isfinite(low) and isfinite(high) else inf
+        case BoundKey(_, _, bound):
+            return 0 if bound == bound else inf
 
 
 def _slot_of(value: Any) -> Any:

@@ -56,8 +56,9 @@ class GlobIndex:
 
     def find(self, topic: str, out: list[Any], kind: type) -> None:
         """Append the items of every glob that matches the topic; all are of this kind."""
-        if self._every is not None:
-            _pour(self._every, out, kind)
+        held = self._every  # read once: the writer may take the last one away
+        if held is not None:
+            _pour(held, out, kind)
         longest = len(topic)
         for length, held_under in self._prefixes.lookups:
             if length > longest:

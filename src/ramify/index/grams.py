@@ -12,9 +12,10 @@ left to right, and never goes back.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from ramify.index.buckets import Held, count_of, drop, joined, parted, put
+from ramify.index.buckets import Held, count_of, drop, items_of, joined, parted, put
 from ramify.model import Glob
 
 GRAM_SIZES = (8, 4, 2, 1)
@@ -99,6 +100,17 @@ class GramIndex:
             return f"starts with {key!r}"
         return f"ends with {key!r}" if self._tails.get(len(key)) is table else f"has the gram {key!r}"
 
+    def filed(self) -> Iterator[tuple[str, str, Iterable[Any]]]:
+        """Every glob's items, with the key they are under: of `heads`, `tails`, or grams of a size."""
+        names = {id(table): name for name, table in self._named_tables()}
+        for candidate in self._candidates.values():
+            yield names[id(candidate.table)], candidate.key, items_of(candidate.held)
+
+    def _named_tables(self) -> Iterator[tuple[str, Table]]:
+        yield from (("heads", table) for table in self._heads.values())
+        yield from (("tails", table) for table in self._tails.values())
+        yield from ((str(size), table) for size, table in self._grams.items())
+
     def _places(self, glob: Glob) -> Iterator[tuple[Table, str]]:
         """Where a glob may be filed."""
         first, *inner, last = glob.pieces
@@ -122,7 +134,9 @@ class GramIndex:
         found: list[_Candidate] = []
         length = len(topic)
         for size, table in tuple(self._grams.items()):
-            grams = {topic[at : at + size] for at in range(length - size + 1)}
+            if not table:
+                continue
+            grams = set(topic) if size == 1 else {topic[at : at + size] for at in range(length - size + 1)}
             for held in filter(None, map(table.get, grams)):
                 _pour(held, found)
         for size, table in tuple(self._heads.items()):

@@ -6,7 +6,7 @@ from ramify.criteria.plan import FilingKey, expected_share, key_to_text
 from ramify.criteria.write import term_to_text
 from ramify.index.candidates import Candidate
 from ramify.index.subscriptions import SubscriptionIndex
-from ramify.model import All, Match, Pattern, Plan, Statistics
+from ramify.model import ALWAYS, All, Match, Pattern, Plan, Statistics
 from ramify.patterns import pattern_matches
 
 
@@ -16,7 +16,8 @@ def plan_of(match: Match, index: SubscriptionIndex, statistics: Statistics | Non
     keys = dict.fromkeys(" and ".join(map(key_to_text, _keys(candidate))) for candidate in candidates)
     rests = dict.fromkeys(term_to_text(All(candidate.rest)) for candidate in candidates if candidate.rest)
     share = _share_of_topics(match.subscription.pattern, statistics)
-    if candidates:
+    if match.subscription.criteria.term != ALWAYS.term:
+        # Criteria that can never hold have no candidates: nothing gets there.
         share *= min(
             1.0, sum({candidate.key: _share(candidate, statistics) for candidate in candidates}.values())
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ramify.errors import InvalidSubscription, UnknownSubscription
-from ramify.index.buckets import Held, drop, items_of, put
-from ramify.model import Match
+from ramify.index.buckets import Held, count_of, drop, items_of, put
+from ramify.model import Match, Subscription
 
 
 class Registry:
@@ -16,7 +16,7 @@ class Registry:
         self._by_pattern: dict[str, Held] = {}
 
     def add(self, match: Match) -> None:
-        """Enter a match; an id that is taken must have been removed before."""
+        """Enter a match; if its id is taken, the id is its own from now on."""
         subscription = match.subscription
         self.by_id[subscription.id] = match
         put(self._by_subscriber, subscription.subscriber, match)
@@ -25,7 +25,8 @@ class Registry:
     def remove(self, match: Match) -> None:
         """Strike a match out."""
         subscription = match.subscription
-        del self.by_id[subscription.id]
+        if self.by_id.get(subscription.id) is match:
+            del self.by_id[subscription.id]
         drop(self._by_subscriber, subscription.subscriber, match)
         drop(self._by_pattern, subscription.pattern.text, match)
 
@@ -41,10 +42,22 @@ class Registry:
         if id is None and pattern is None and subscriber is None:
             raise InvalidSubscription("say which to remove: an id, a pattern, a subscriber")
         found = [
-            [self.by_id[id]] if id in self.by_id else [] if id is not None else None,
-            None if pattern is None else list(items_of(self._by_pattern.get(pattern))),
-            None if subscriber is None else list(items_of(self._by_subscriber.get(subscriber))),
+            held
+            for asked, held in (
+                (id, None if id is None else self.by_id.get(id)),
+                (pattern, None if pattern is None else self._by_pattern.get(pattern)),
+                (subscriber, None if subscriber is None else self._by_subscriber.get(subscriber)),
+            )
+            if asked is not None
         ]
-        fewest, *others = sorted((matches for matches in found if matches is not None), key=len)
-        wanted = [frozenset(matches) for matches in others]
-        return [match for match in fewest if all(match in matches for matches in wanted)]
+        # Only the fewest are looked at: one subscriber leaves a pattern of a million quickly.
+        fewest = items_of(min(found, key=count_of))
+        return [match for match in fewest if _has(match.subscription, id, pattern, subscriber)]
+
+
+def _has(subscription: Subscription, id: str | None, pattern: str | None, subscriber: str | None) -> bool:
+    return (
+        (id is None or subscription.id == id)
+        and (pattern is None or subscription.pattern.text == pattern)
+        and (subscriber is None or subscription.subscriber == subscriber)
+    )

@@ -55,7 +55,8 @@ class _Layout:
     def tries_for(self, depth: int) -> tuple[Trie, ...]:
         """The tries that hold patterns for topics of this depth."""
         classes: tuple[Class, ...] = (min(depth, _DEEP_CLASS), Rest.ANY, Rest.SOME)
-        return tuple(self.tries[name] for name in classes if name in self.tries)
+        found = [self.tries.get(name) for name in classes]
+        return tuple([trie for trie in found if trie is not None])
 
     def plan_for(self, depth: int, is_internal: bool) -> Plan:
         """Whom to ask, remembered for the next topic of this depth."""

@@ -29,8 +29,6 @@ class SubscriptionIndex:
         self._conditional: TopicIndex[Content] = TopicIndex(Content)
         self._contents: dict[Form, Content] = {}
         self._candidates: dict[Match, list[Candidate]] = {}
-        self._alternatives: set[Match] = set()
-        """The matches of several clauses: an event that meets two of them finds the match twice."""
 
     def add(self, match: Match) -> None:
         """File a match."""
@@ -49,7 +47,6 @@ class SubscriptionIndex:
         if candidates is None:
             self._plain.remove(form, match)
         else:
-            self._alternatives.discard(match)
             self._remove_conditional(form, candidates)
         if self._cache is not None:
             self._cache.forget(form)
@@ -63,9 +60,11 @@ class SubscriptionIndex:
             plain, contents = self._remembered(self._cache, topic)
             out = plain.copy()
         if contents:
+            may_repeat = False
             for content in contents:
                 content.find(NO_FIELDS if fields is None else fields, out)
-            if self._alternatives:
+                may_repeat = may_repeat or content.may_repeat
+            if may_repeat:
                 return list(dict.fromkeys(out))
         return out
 
@@ -93,8 +92,6 @@ class SubscriptionIndex:
             self._candidates[match] = content.add_whole(match, term)
         else:
             self._candidates[match] = content.add(match, alternatives)
-            if len(alternatives) > 1:
-                self._alternatives.add(match)
         if is_new and not content.is_empty:
             self._contents[form] = content
             self._conditional.add(form, content)
