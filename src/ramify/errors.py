@@ -113,7 +113,7 @@ class InvalidPush(CallerError):
         self.key, self.reason = key, reason
 
     def __str__(self) -> str:
-        return f"push of {_shortened(self.key)}: {self.reason}"
+        return f"push of {_shortened(str(self.key))}: {self.reason}"
 
 
 class InvalidTime(CallerError):
