@@ -32,7 +32,7 @@ def found(index: GlobIndex, topic: str) -> list[str]:
         ("*abc", "ends with 'abc'"),
         ("abcd*x", "starts with 'abcd'"),
         ("*a*", "has the gram 'a'"),
-        ("*plants*", "has the gram 'plan'"),
+        ("*plants*", "has the gram 'plants'"),
     ],
 )
 def test_a_glob_says_what_it_is_filed_under(text: str, key: str) -> None:

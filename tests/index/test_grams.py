@@ -57,3 +57,14 @@ def test_an_emptied_table_costs_a_topic_nothing() -> None:
     index.remove(forms[1], items[1])
     assert found(index, "xax") == [items[0]]
     assert not any(index._grams[8].values())
+
+
+def test_globs_that_share_common_pieces_are_told_apart_by_their_rare_ones() -> None:
+    index = GramIndex()
+    for number in range(2_000):
+        glob = Glob(("", f"/plant-{number % 7}/", f"device-{number:05}", ""))
+        index.add(glob, Item(glob))
+    sharing = [
+        len(index._sharing_a_key(f"/plant-3/x/device-{number:05}/temp")) for number in range(1_000, 1_100)
+    ]
+    assert sum(sharing) / len(sharing) < 20

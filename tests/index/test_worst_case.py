@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from ramify.criteria import parse_criteria
+from ramify.index.grams import GRAM_SIZES
 from ramify.router import Router
 from tests.steps import count_steps
 
@@ -131,13 +132,18 @@ LEVEL_KINDS: dict[str, Callable[[int], str]] = {
     "deep": lambda number: "a/" * 40 + f"+/{number}",
 }
 
+PER_CHARACTER = len(GRAM_SIZES) * LONG
+
 GLOB_KINDS: dict[str, tuple[Callable[[int], str], int]] = {
     "prefix": (lambda number: f"a{number}*", 100),
     "suffix": (lambda number: f"*{number}a", 100),
-    "infix": (lambda number: f"*{number}*", 4 * LONG),
-    "both ends": (lambda number: f"a{number}*{number}a", 4 * LONG),
-    "several stars": (lambda number: f"*a{number}*b{number}*", 4 * LONG),
-    "repeated letters": (lambda number: f"*{'a' * (number % 50 + 1)}{'b' * (number // 50 + 1)}*", 4 * LONG),
+    "infix": (lambda number: f"*{number}*", PER_CHARACTER),
+    "both ends": (lambda number: f"a{number}*{number}a", PER_CHARACTER),
+    "several stars": (lambda number: f"*a{number}*b{number}*", PER_CHARACTER),
+    "repeated letters": (
+        lambda number: f"*{'a' * (number % 50 + 1)}{'b' * (number // 50 + 1)}*",
+        len(GRAM_SIZES) * LONG,
+    ),
 }
 
 
