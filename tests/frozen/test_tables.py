@@ -9,7 +9,7 @@ from ramify.frozen import tables
 from ramify.frozen.tables import NOTHING, IntTable, TextTable
 from ramify.frozen.texts import U64, Texts
 
-KEYS = st.lists(st.integers(0, 2**64 - 1), unique=True, max_size=60)
+KEYS = st.lists(st.integers(0, 2**64 - 2), unique=True, max_size=60)
 
 
 def every_hash_is_seven(values: U64, salt: np.uint64) -> U64:
@@ -56,3 +56,11 @@ def test_two_texts_that_share_a_hash_ask_for_another_salt(monkeypatch: pytest.Mo
     monkeypatch.setattr(tables, "mix", every_hash_is_seven)
     with pytest.raises(tables.HashClash):
         TextTable.build([b"one", b"two"], 1)
+
+
+def test_the_highest_key_stands_for_nothing_and_is_not_filed() -> None:
+    highest = np.array([2**64 - 1], dtype=np.uint64)
+    with pytest.raises(tables.HashClash):
+        IntTable.build(highest, np.zeros(1, dtype=np.int32), 1)
+    table = IntTable.build(np.array([5], dtype=np.uint64), np.zeros(1, dtype=np.int32), 1)
+    assert table.look_up(highest).tolist() == [NOTHING]

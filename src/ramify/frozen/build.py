@@ -10,6 +10,7 @@ from ramify.frozen.content_build import build_content
 from ramify.frozen.csr import Lists
 from ramify.frozen.globs import build_globs
 from ramify.frozen.levels import LevelTrie
+from ramify.frozen.probes import build_probes, split_by_shapes
 from ramify.frozen.tables import Arrays, HashClash, TextTable
 from ramify.model import ALWAYS, Exact, Form, Glob, LevelRules, Levels, Statistics, Subscription
 
@@ -71,7 +72,9 @@ def _level_arrays(forms: dict[Form, int], salt: int) -> tuple[list[LevelRules], 
                     words.setdefault(level, len(words))
     arrays = TextTable.build([word.encode() for word in words], salt).to_arrays("words")
     for at, (rules, patterns) in enumerate(by_rules.items()):
-        arrays |= LevelTrie.build(rules, patterns, words, salt).to_arrays(f"levels{at}")
+        few, many = split_by_shapes(patterns)
+        arrays |= build_probes(f"probes{at}", few, words, salt)
+        arrays |= LevelTrie.build(rules, many, words, salt).to_arrays(f"levels{at}")
     return list(by_rules), arrays
 
 

@@ -45,6 +45,8 @@ class FrozenContent:
 
     def find(self, rows: I64, patterns: I32, content: pa.Array | None, size: int) -> Pairs:
         """The rows and subscriptions, given which rows match which patterns."""
+        if not len(self._arrays["content.clause_subscriptions"]):
+            return rows[:0], patterns[:0]
         has_content = (
             self._lookups.counts(patterns) + self._bounds.counts(patterns) + self._tested.counts(patterns) > 0
         )

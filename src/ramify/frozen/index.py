@@ -21,12 +21,14 @@ from ramify.frozen.content import FrozenContent, Pairs
 from ramify.frozen.csr import Lists
 from ramify.frozen.globs import FrozenGlobs
 from ramify.frozen.levels import Hits, LevelTrie
+from ramify.frozen.probes import LevelProbes
 from ramify.frozen.tables import NOTHING, Arrays, TextTable
-from ramify.frozen.texts import I32, I64, Texts, split
+from ramify.frozen.texts import Texts, split
+from ramify.frozen.words import Words
 from ramify.model import LevelRules, Statistics, Subscription
 
 # So many topics to a step: their bytes and numbers stay in the processor's cache.
-STEP = 16_384
+STEP = 32_768
 
 MATCHES = pa.schema([pa.field("row", pa.int64()), pa.field("subscription_id", pa.large_string())])
 
@@ -41,9 +43,13 @@ class FrozenIndex:
         self.realm: str = said["realm"]
         self._exact = TextTable.from_arrays("exact", arrays, salt)
         self._words = TextTable.from_arrays("words", arrays, salt)
-        self._tries = [
-            LevelTrie.from_arrays(f"levels{at}", LevelRules(*rules), arrays, salt)
-            for at, rules in enumerate(said["rules"])
+        self._levels = [
+            (
+                rules,
+                LevelProbes(rules, f"probes{at}", arrays, salt),
+                LevelTrie.from_arrays(f"levels{at}", rules, arrays, salt),
+            )
+            for at, rules in enumerate(LevelRules(*each) for each in said["rules"])
         ]
         self._globs = FrozenGlobs(arrays, salt)
         self._plain = Lists.from_arrays("plain", arrays)
@@ -146,15 +152,16 @@ class FrozenIndex:
 
     def _match_levels(self, topics: Texts, hits: Hits) -> None:
         is_internal = (topics.data[topics.starts] == ord("$")) & (topics.lengths > 0)
-        words: dict[str, tuple[Any, I32, I64]] = {}
-        for trie in self._tries:
-            separator = trie.rules.separator
-            if separator not in words:
-                parts = split(topics, separator)
+        split_at: dict[str, Words] = {}
+        for rules, probes, trie in self._levels:
+            words = split_at.get(rules.separator)
+            if words is None:
+                parts = split(topics, rules.separator)
                 ids = self._words.look_up(topics, parts.words.starts, parts.words.lengths)
-                words[separator] = parts, ids, parts.words.lengths
-            parts, ids, lengths = words[separator]
-            trie.find(parts.first, parts.depths, ids, lengths == 0, is_internal, hits)
+                words = Words(parts.first, parts.depths, ids, parts.words.lengths == 0, is_internal)
+                split_at[rules.separator] = words
+            probes.find(words, hits)
+            trie.find(words, hits)
 
 
 def _one_array(array: Any) -> pa.Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ramify.frozen.tables import NOTHING, Arrays, IntTable
 from ramify.frozen.texts import I32, I64, U64, Flags
+from ramify.frozen.words import Words
 from ramify.model import LevelRules, Levels, Rest
 
 _ENDS = (Rest.NONE, Rest.ANY, Rest.SOME)
@@ -54,34 +55,37 @@ class LevelTrie:
             rules, _edge_table(literal, salt), wild, {rest: _by_node(ends[rest], size) for rest in _ENDS}
         )
 
-    def find(
-        self, first: I64, depths: I64, word_ids: I32, is_empty: Flags, is_internal: Flags, hits: Hits
-    ) -> None:
-        """Add every (topic, pattern) pair, given each topic's words."""
-        rows = np.arange(len(first))
-        nodes = np.zeros(len(first), dtype=np.int32)
+    def find(self, words: Words, hits: Hits) -> None:
+        """Add every (topic, pattern) pair."""
+        if len(self._wild) == 1 and not self._has_ends_at_root:
+            return
+        rows = np.arange(len(words.first))
+        nodes = np.zeros(len(rows), dtype=np.int32)
         level = 0
         while len(rows):
-            hidden = is_internal[rows] if level == 0 and self.rules.hides_internal else None
-            rows, nodes = self._emit(level, rows, nodes, depths, hidden, hits)
-            at = first[rows] + level
-            if hidden is not None:
-                hidden = is_internal[rows]
-            rows, nodes = self._step(rows, nodes, word_ids[at], is_empty[at], hidden)
+            hides = level == 0 and self.rules.hides_internal
+            rows, nodes = self._emit(level, rows, nodes, words, hides, hits)
+            at = words.first[rows] + level
+            hidden = words.is_internal[rows] if hides else None
+            rows, nodes = self._step(rows, nodes, words.ids[at], words.is_empty[at], hidden)
             level += 1
 
+    @property
+    def _has_ends_at_root(self) -> bool:
+        return any(ends[0] != NOTHING for ends in self._ends.values())
+
     def _emit(
-        self, level: int, rows: I64, nodes: I32, depths: I64, hidden: Flags | None, hits: Hits
+        self, level: int, rows: I64, nodes: I32, words: Words, hides: bool, hits: Hits
     ) -> tuple[I64, I32]:
         """Add what ends here; give back the pairs whose topics go on."""
-        is_over = depths[rows] == level
+        is_over = words.depths[rows] == level
         for rest, applies in ((Rest.NONE, is_over), (Rest.ANY, None), (Rest.SOME, ~is_over)):
             ends = self._ends[rest][nodes]
             ending = ends != NOTHING
             if applies is not None:
                 ending &= applies
-            if hidden is not None:
-                ending &= ~hidden
+            if hides:
+                ending &= ~words.is_internal[rows]
             if ending.any():
                 hits.append((rows[ending], ends[ending]))
         return rows[~is_over], nodes[~is_over]

@@ -21,6 +21,8 @@ Arrays = dict[str, Any]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
+_ONE = np.uint64(1)
+_HIGHEST = 2**64 - 1
 NOTHING = -1
 
 
@@ -38,7 +40,11 @@ def mix(values: U64, salt: np.uint64) -> U64:
 
 
 class IntTable:
-    """Small numbers by 64-bit keys."""
+    """Small numbers by 64-bit keys.
+
+    Keys are kept one higher than they are, so that zero is a free place. Most look-ups of a batch
+    end at one, and then their value is not even read: what is read at random is what costs.
+    """
 
     def __init__(self, keys: U64, values: I32, salt: int) -> None:
         self._keys, self._values, self._salt = keys, values, np.uint64(salt)
@@ -47,23 +53,28 @@ class IntTable:
     @classmethod
     def build(cls, keys: U64, values: I32, salt: int) -> IntTable:
         """File each value under its key; the keys are distinct."""
+        if len(keys) and int(keys.max()) == _HIGHEST:
+            raise HashClash
         places = _places(mix(keys, np.uint64(salt)))
         capacity = _capacity(len(keys))
         table_keys = np.zeros(capacity, dtype=np.uint64)
         table_values = np.full(capacity, NOTHING, dtype=np.int32)
-        table_keys[places], table_values[places] = keys, values
+        table_keys[places], table_values[places] = keys + _ONE, values
         return cls(table_keys, table_values, salt)
 
     def look_up(self, keys: U64) -> I32:
         """The value of each key, or `NOTHING`."""
         places = (mix(keys, self._salt) & np.uint64(self._mask)).astype(np.int64)
-        found = self._values[places]
-        rows = np.flatnonzero((found != NOTHING) & (self._keys[places] != keys))
+        wanted = keys + _ONE
+        there = self._keys[places]
+        rows = np.flatnonzero((there != wanted) & (there != 0))
         while len(rows):
             places[rows] = (places[rows] + 1) & self._mask
-            here = places[rows]
-            found[rows] = self._values[here]
-            rows = rows[(found[rows] != NOTHING) & (self._keys[here] != keys[rows])]
+            there[rows] = self._keys[places[rows]]
+            rows = rows[(there[rows] != wanted[rows]) & (there[rows] != 0)]
+        found = np.full(len(keys), NOTHING, dtype=np.int32)
+        met = np.flatnonzero(there == wanted)
+        found[met] = self._values[places[met]]
         return found
 
     def to_arrays(self, name: str) -> Arrays:
