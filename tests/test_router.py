@@ -327,7 +327,7 @@ def test_without_statistics_the_value_that_fewer_ask_for_is_the_key() -> None:
         ("a/#", "mqtt", "split at '/', 1 levels, look at 1, then zero or more more"),
         ("abc*", "glob", "starts with 'abc'"),
         ("*abc", "glob", "ends with 'abc'"),
-        ("*abc*d*", "glob", "has the gram 'ab'"),
+        ("*abc*d*", "glob", "has the gram 'abc'"),
         ("*", "glob", "every topic"),
         ("/".join("+" * 40), "mqtt", "trie over levels split at '/'"),
     ],

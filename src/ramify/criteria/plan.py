@@ -17,7 +17,7 @@ from msgspec import Struct
 from ramify.criteria.kinds import Kind, kind_of
 from ramify.criteria.ranges import Clause, Literal, Range, ranges
 from ramify.criteria.write import term_to_text
-from ramify.model import Comparison, Membership, Operator, Path, Scalar, Statistics
+from ramify.model import Between, Comparison, Membership, Not, Operator, Path, Scalar, Statistics
 
 # Past this many values, filing a subscription under each of them costs more than testing it.
 MANY_VALUES = 64
@@ -35,11 +35,15 @@ class EqualityKey(Struct, frozen=True):
 
 
 class IntervalKey(Struct, frozen=True):
-    """Filed under the stretch of numbers that a field must lie in; still to be verified."""
+    """Filed near the stretch of numbers that a field must lie in; still to be verified."""
 
     path: Path
     low: float
     high: float
+    span: Range
+    """The stretch itself, which the floats are only near."""
+    literals: tuple[Literal, ...]
+    """The literals that lying within it proves."""
 
 
 class BoundKey(Struct, frozen=True):
@@ -100,7 +104,7 @@ def key_to_text(key: FilingKey) -> str:
     match key:
         case EqualityKey():
             return term_to_text(key.literal)
-        case IntervalKey(path, low, high):
+        case IntervalKey(path, low, high, _, _):
             return f"{'.'.join(path)} between {low:g} and {high:g}"
         case BoundKey(path, sign, bound):
             return term_to_text(Comparison(path, sign, bound))
@@ -123,15 +127,28 @@ def _distinct(values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
 def _ranged(path: Path, span: Range, clause: Clause) -> FilingKey:
     if kind_of(span.low) is Kind.NUMBER and kind_of(span.high) is Kind.NUMBER:
         try:
-            return IntervalKey(path, float(span.low), float(span.high))  # type: ignore[arg-type]
+            low, high = float(span.low), float(span.high)  # type: ignore[arg-type]
         except OverflowError:
             pass  # an integer that no float reaches: one bound will do
+        else:
+            return IntervalKey(path, low, high, span, tuple(filter(_is_order, _on(path, clause))))
     if span.low is not None:
         sign, bound = Operator.GE if span.low_included else Operator.GT, span.low
     else:
         sign, bound = Operator.LE if span.high_included else Operator.LT, span.high  # type: ignore[assignment]
     says_it = Comparison(path, sign, bound)
     return BoundKey(path, sign, bound, next((literal for literal in clause if literal == says_it), None))
+
+
+def _on(path: Path, clause: Clause) -> list[Literal]:
+    return [literal for literal in clause if not isinstance(literal, Not) and literal.path == path]
+
+
+def _is_order(literal: Literal) -> bool:
+    """Whether a literal says no more than that a number lies within bounds."""
+    if isinstance(literal, Comparison):
+        return literal.operator not in (Operator.EQ, Operator.NE)
+    return isinstance(literal, Between)
 
 
 def _crowded_share(key: EqualityKey, crowds: Crowds) -> float:

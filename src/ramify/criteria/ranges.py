@@ -56,7 +56,7 @@ class Range(Struct, frozen=True):
 
     def contains(self, value: Any) -> bool:
         """Say whether a value lies in the interval."""
-        return all(accepts(bound, value) for bound in self._bounds())
+        return all(accepts(bound, value) for bound in self.comparisons(()))
 
     def meet(self, other: Range) -> Range:
         """Make the interval of what lies in both, which must be of one kind."""
@@ -70,11 +70,12 @@ class Range(Struct, frozen=True):
     def _upper(self) -> _End:
         return self.high, self.high_included
 
-    def _bounds(self) -> Iterator[Comparison]:
+    def comparisons(self, path: Path) -> Iterator[Comparison]:
+        """Say the same of a field, as comparisons that must all hold."""
         if self.low is not None:
-            yield Comparison((), Operator.GE if self.low_included else Operator.GT, self.low)
+            yield Comparison(path, Operator.GE if self.low_included else Operator.GT, self.low)
         if self.high is not None:
-            yield Comparison((), Operator.LE if self.high_included else Operator.LT, self.high)
+            yield Comparison(path, Operator.LE if self.high_included else Operator.LT, self.high)
 
 
 _End = tuple[Scalar | None, bool]

@@ -12,7 +12,7 @@ One writer may work beside readers: what they walk is a snapshot, or copied whol
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import inf, isfinite
 from typing import Any
 
@@ -91,15 +91,23 @@ class Content:
             held = held_under(_slot_of(resolve(fields, path)))
             if held is not None:
                 self._pour(held, fields, out)
-        for path, width, held_under in self._cell_lookups:
-            held = held_under(_cell_under(resolve(fields, path), width))
-            if held is not None:
-                self._pour(held, fields, out)
+        if self._cell_lookups:
+            self._find_near(fields, out)
         for path, _, kind, bounds in self._bound_lists:
             value = resolve(fields, path)
             # NaN is the number that does not equal itself: it has no order, and would upset bisection.
             if kind_of(value) is kind and value == value:
                 _pour_tested(bounds.holding(value), fields, out)
+
+    def _find_near(self, fields: Fields, out: list[Match]) -> None:
+        """Append the matches whose stretch of numbers touches the cell that a field lies in, and holds it."""
+        for path, tables in self._cell_lookups:
+            number = _float_of(resolve(fields, path))
+            if number is not None:
+                for width, held_under in tables:
+                    held = held_under(cell_of(number, width))
+                    if held is not None:
+                        self._pour(held, fields, out)
 
     def _pour(self, held: Held, fields: Fields, out: list[Match]) -> None:
         kind = held.__class__
@@ -171,7 +179,7 @@ class Content:
             case EqualityKey(path, values):
                 table = self._made(self._equal, path, {})
                 return [(table, _slot_of(value)) for value in values]
-            case IntervalKey(path, low, high):
+            case IntervalKey(path, low, high, _, _):
                 width, cells = cells_of(low, high)
                 table = self._made(self._cells, (path, width), {})
                 return [(table, cell) for cell in cells]
@@ -256,7 +264,10 @@ class Content:
 
     def _refresh(self) -> None:
         self._equal_lookups = tuple((path, table.get) for path, table in self._equal.items())
-        self._cell_lookups = tuple((path, width, table.get) for (path, width), table in self._cells.items())
+        by_path: dict[Path, list[tuple[int, Callable[[Any], Held]]]] = {}
+        for (path, width), table in self._cells.items():
+            by_path.setdefault(path, []).append((width, table.get))
+        self._cell_lookups = tuple(by_path.items())
         self._bound_lists = tuple((*name, bounds) for name, bounds in self._bounds.items())
 
 
@@ -287,10 +298,11 @@ def _slot_of(value: Any) -> Any:
     return None
 
 
-def _cell_under(value: Any, width: int) -> Any:
+def _float_of(value: Any) -> float | None:
+    """The float nearest to a number; `None` for what is none, or what none is near."""
     if kind_of(value) is not Kind.NUMBER:
         return None
     try:
-        return cell_of(float(value), width)
+        return float(value)
     except OverflowError:
         return None

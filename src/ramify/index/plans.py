@@ -14,7 +14,7 @@ def plan_of(match: Match, index: SubscriptionIndex, statistics: Statistics | Non
     """Where a match stands in the index, and the share of events that gets there."""
     candidates = index.candidates_of(match)
     keys = dict.fromkeys(" and ".join(map(key_to_text, _keys(candidate))) for candidate in candidates)
-    rests = dict.fromkeys(term_to_text(All(candidate.rest)) for candidate in candidates if candidate.rest)
+    rests = dict.fromkeys(term_to_text(All(candidate.tested)) for candidate in candidates if candidate.tested)
     share = _share_of_topics(match.subscription.pattern, statistics)
     if match.subscription.criteria.term != ALWAYS.term:
         # Criteria that can never hold have no candidates: nothing gets there.

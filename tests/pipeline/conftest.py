@@ -1,0 +1,26 @@
+"""One Spark for all tests of the pipeline: two threads on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ramify import pipeline
+
+SETTINGS = {
+    # Small batches, so that every test sees several of them.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.driver.memory": "1g",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    session = pipeline.local_session("local[2]", "ramify tests", SETTINGS)
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()

@@ -1,0 +1,144 @@
+"""Broadcast, join, the router and the reference say the same, on the tables of truth and on made-up data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random, randrange
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ramify import pipeline
+from tests.cases import load
+from tests.criteria.cases import CRITERIA_CASES
+from tests.pipeline.made import (
+    SUBSCRIPTIONS,
+    Row,
+    as_json,
+    event_rows,
+    expected,
+    pairs,
+    subscription_rows,
+)
+
+STRATEGIES = ("broadcast", "join")
+Case = tuple[str, list[tuple[str, str, str | None]], str, dict[str, Any], set[int]]
+
+
+def table_cases() -> Iterator[Case]:
+    """Every row of every table: its subscriptions, its event, and which of them want it."""
+    for at, glob in enumerate(load.glob_match()):
+        yield (
+            f"glob {at}",
+            [("glob", text, None) for text in glob.patterns],
+            glob.topic,
+            {},
+            set(glob.expected),
+        )
+    for dialect, cases in (("mqtt", load.mqtt_match()), ("wamp", load.wamp_match())):
+        for at, case in enumerate(cases):
+            yield (
+                f"{dialect} {at}",
+                [(dialect, case.pattern, None)],
+                case.topic,
+                {},
+                {0} if case.match else set(),
+            )
+    for at, share in enumerate(load.mqtt_share()):
+        yield f"share {at}", [("mqtt", share.pattern, None)], share.topic, {}, {0} if share.match else set()
+    for at, each in enumerate(CRITERIA_CASES):
+        wanted = {0} if each.expected else set()
+        yield f"criteria {at}", [("mqtt", "a/+", each.criteria)], "a/b", each.fields, wanted
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_case_of_the_tables_is_answered_as_they_say_each_in_a_realm_of_its_own(
+    spark: SparkSession, strategy: str
+) -> None:
+    events, subscriptions, wanted = [], [], set()
+    for realm, patterns, topic, fields, matching in table_cases():
+        events.append((realm, topic, json.dumps(fields)))
+        subscriptions += [
+            (realm, f"{realm}-{at}", "someone", dialect, text, where)
+            for at, (dialect, text, where) in enumerate(patterns)
+        ]
+        wanted |= {f"{realm}-{at}" for at in matching}
+    routed = pipeline.route_with_rejects(
+        spark.createDataFrame(events, "realm string, topic string, fields string"),
+        spark.createDataFrame(subscriptions, f"realm string, {SUBSCRIPTIONS}"),
+        strategy=strategy,
+    )
+    found = [row.subscription_id for row in routed.deliveries.collect()]
+    assert len(found) == len(set(found))
+    assert set(found) == wanted
+    assert routed.rejects.count() == 0
+
+
+@pytest.fixture(scope="module")
+def made() -> tuple[list[Row], list[tuple[int, str, dict[str, Any]]], list[tuple[int, str]]]:
+    seed = randrange(10**9)
+    print(f"seed {seed}")
+    dice = Random(seed)
+    subscriptions, events = subscription_rows(dice, 400), event_rows(dice, 300)
+    return subscriptions, events, sorted(expected(subscriptions, events))
+
+
+def as_struct(events: DataFrame) -> DataFrame:
+    kind = "struct<n: long, f: double, t: string, b: boolean, m: struct<k: int, t: string>>"
+    return events.withColumn("fields", F.from_json("fields", kind))
+
+
+def as_variant(events: DataFrame) -> DataFrame:
+    return events.withColumn("fields", F.parse_json("fields"))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "form", [lambda events: events, as_struct, as_variant], ids=["json", "struct", "variant"]
+)
+def test_made_up_events_go_to_whom_the_reference_says(
+    spark: SparkSession, made: Any, form: Any, strategy: str
+) -> None:
+    subscriptions, events, wanted = made
+    table = spark.createDataFrame(subscriptions, SUBSCRIPTIONS)
+    deliveries = pipeline.route(form(as_json(spark, events)), table, strategy=strategy)
+    assert deliveries.columns == ["event_id", "topic", "fields", "subscription_id", "subscriber"]
+    assert pairs(deliveries) == wanted
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_maps_of_texts_are_content_too(spark: SparkSession, strategy: str) -> None:
+    seed = randrange(10**9)
+    print(f"seed {seed}")
+    dice = Random(seed)
+    subscriptions = subscription_rows(dice, 200)
+    events = [(at, topic, {"t": f"{at % 6}", "gone": None}) for at, topic, _ in event_rows(dice, 100)]
+    table = as_json(spark, events).withColumn("fields", F.from_json("fields", "map<string, string>"))
+    deliveries = pipeline.route(table, spark.createDataFrame(subscriptions, SUBSCRIPTIONS), strategy=strategy)
+    assert pairs(deliveries) == sorted(expected(subscriptions, events))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_events_without_content_and_with_other_columns_keep_these(spark: SparkSession, strategy: str) -> None:
+    seed = randrange(10**9)
+    print(f"seed {seed}")
+    dice = Random(seed)
+    subscriptions = subscription_rows(dice, 300)
+    topics = [(at, topic, {}) for at, topic, _ in event_rows(dice, 100)]
+    rows = [(at, topic, 1.5, True) for at, topic, _ in topics]
+    table = spark.createDataFrame(rows, "event_id long, topic string, `an odd.name` double, flag boolean")
+    deliveries = pipeline.route(table, spark.createDataFrame(subscriptions, SUBSCRIPTIONS), strategy=strategy)
+    assert deliveries.columns == ["event_id", "topic", "an odd.name", "flag", "subscription_id", "subscriber"]
+    assert pairs(deliveries) == sorted(expected(subscriptions, topics))
+
+
+def test_more_probes_than_a_join_takes_go_into_the_index(
+    spark: SparkSession, made: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subscriptions, events, wanted = made
+    monkeypatch.setattr("ramify.pipeline.join.MANY_PROBES", 3)
+    table = spark.createDataFrame(subscriptions, SUBSCRIPTIONS)
+    assert pairs(pipeline.route(as_json(spark, events), table, strategy="join")) == wanted
