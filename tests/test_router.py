@@ -340,7 +340,7 @@ def test_a_plan_says_how_a_topic_finds_the_subscription(pattern: str, dialect: s
 
 def test_a_plan_of_criteria_that_never_hold_expects_no_event() -> None:
     router = Router()
-    plan = router.plan(router.subscribe("a", "alice", where="x = 1 and x = 2"))
+    plan = router.plan(router.subscribe("a", "alice", where="x = 1 and x = 2 or x > 3 and x < 2"))
     assert plan.keys == ()
     assert plan.share == 0
 

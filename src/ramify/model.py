@@ -4,7 +4,9 @@ All of them are frozen and complete. A text becomes one of them at the edge (`pa
 `criteria`), and from there on nothing is parsed again.
 
 Those that a store makes by the million are msgspec structs, which are made six times faster
-than frozen dataclasses; they read the same.
+than frozen dataclasses; they read the same. Most are hidden from the garbage collector
+(`gc=False`): being frozen and made of frozen parts they cannot form a cycle, and a collector
+that looks at millions of them in vain takes half the time of filling a store.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Rest(StrEnum):
     SOME = "one or more"
 
 
-class LevelRules(Struct, frozen=True):
+class LevelRules(Struct, frozen=True, gc=False):
     """What the dialects that split topics into levels disagree about."""
 
     separator: str
@@ -46,13 +48,13 @@ class LevelRules(Struct, frozen=True):
     """Whether a leading wildcard is blind to topics that start with `$`."""
 
 
-class Exact(Struct, frozen=True):
+class Exact(Struct, frozen=True, gc=False):
     """Matches the one topic that equals the text."""
 
     text: str
 
 
-class Levels(Struct, frozen=True):
+class Levels(Struct, frozen=True, gc=False):
     """Matches topics level by level; `None` stands for any one level."""
 
     rules: LevelRules
@@ -60,7 +62,7 @@ class Levels(Struct, frozen=True):
     rest: Rest = Rest.NONE
 
 
-class Glob(Struct, frozen=True):
+class Glob(Struct, frozen=True, gc=False):
     """Matches the literal pieces in this order, with any text between them.
 
     The first piece is anchored at the start and the last one at the end, so there are two
@@ -74,7 +76,7 @@ Form = Exact | Levels | Glob
 """What a pattern means, whichever dialect said it: equal forms match equal topics."""
 
 
-class Pattern(Struct, frozen=True):
+class Pattern(Struct, frozen=True, gc=False):
     """An expression over topics, as it was written and what it means."""
 
     text: str
@@ -107,7 +109,7 @@ class Operator(StrEnum):
     GE = ">="
 
 
-class Comparison(Struct, frozen=True):
+class Comparison(Struct, frozen=True, gc=False):
     """`price >= 2.5`."""
 
     path: Path
@@ -115,14 +117,14 @@ class Comparison(Struct, frozen=True):
     value: Scalar
 
 
-class Membership(Struct, frozen=True):
+class Membership(Struct, frozen=True, gc=False):
     """`side in ('back', 'lay')`."""
 
     path: Path
     values: tuple[Scalar, ...]
 
 
-class Between(Struct, frozen=True):
+class Between(Struct, frozen=True, gc=False):
     """`price between 2 and 3`, both ends included."""
 
     path: Path
@@ -130,32 +132,32 @@ class Between(Struct, frozen=True):
     high: Scalar
 
 
-class Like(Struct, frozen=True):
+class Like(Struct, frozen=True, gc=False):
     """`name like 'Foo%'`: the literal pieces in order, anchored as in `Glob`; one piece is equality."""
 
     path: Path
     pieces: tuple[str, ...]
 
 
-class Exists(Struct, frozen=True):
+class Exists(Struct, frozen=True, gc=False):
     """`exists(meta.source)`: the field is there and not null."""
 
     path: Path
 
 
-class All(Struct, frozen=True):
+class All(Struct, frozen=True, gc=False):
     """`a and b`; without terms it always holds."""
 
     terms: tuple[Term, ...]
 
 
-class AnyOf(Struct, frozen=True):
+class AnyOf(Struct, frozen=True, gc=False):
     """`a or b`; without terms it never holds."""
 
     terms: tuple[Term, ...]
 
 
-class Not(Struct, frozen=True):
+class Not(Struct, frozen=True, gc=False):
     """`not a`; does not make a comparison with a missing field true."""
 
     term: Term
@@ -165,7 +167,7 @@ Atom = Comparison | Membership | Between | Like | Exists
 Term = Atom | All | AnyOf | Not
 
 
-class Criteria(Struct, frozen=True):
+class Criteria(Struct, frozen=True, gc=False):
     """A condition on the fields of an event, as it was written and what it means."""
 
     text: str

@@ -36,7 +36,7 @@ def test_a_plan_names_keys_and_rest(where: str, keys: tuple[str, ...], residual:
         ("price >= 5", 0.05),
         ("price > 0 and price < 2", 0.075),
         ("x != 1", 0.25),
-        ("x = 1 and x = 2", 0),
+        ("x = 1 and x = 2 or x = 3 and x = 4", 0),
     ],
 )
 def test_the_share_is_that_of_recorded_events(where: str, share: float) -> None:

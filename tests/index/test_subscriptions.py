@@ -37,7 +37,7 @@ def test_criteria_that_always_hold_are_no_criteria() -> None:
 
 
 def test_criteria_that_never_hold_come_and_go_without_a_trace() -> None:
-    never, other = match("a", "x = 1 and x = 2"), match("a", "x = 1")
+    never, other = match("a", "x = 1 and x = 2 or x = 3 and x = 4"), match("a", "x = 1")
     index = filled(never)
     assert not index._contents
     index.add(other)

@@ -10,7 +10,7 @@ from ramify.criteria.evaluate import MISSING, holds, resolve
 from ramify.criteria.explain import explain, failure
 from ramify.criteria.form import from_json, to_json
 from ramify.criteria.kinds import Kind, kind_of
-from ramify.criteria.normal import clauses, never_holds
+from ramify.criteria.normal import clauses, filing_clauses, never_holds
 from ramify.criteria.parse import parse_criteria
 from ramify.criteria.predicates import Predicate, compile_term
 from ramify.criteria.ranges import Clause, Literal, Range, is_contradictory, ranges
@@ -27,6 +27,7 @@ __all__ = [
     "compile_term",
     "explain",
     "failure",
+    "filing_clauses",
     "from_json",
     "holds",
     "is_contradictory",

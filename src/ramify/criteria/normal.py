@@ -25,6 +25,14 @@ def clauses(term: Term, limit: int = 16) -> tuple[Clause, ...] | None:
     return None if found is None else _tidy(found)
 
 
+def filing_clauses(term: Term, limit: int = 16) -> tuple[Clause, ...] | None:
+    """List them for filing: a lone clause stays, since finding out that it cannot hold would cost more."""
+    found = _multiplied(term, True, limit)
+    if found is None or len(found) > 1:
+        return None if found is None else _tidy(found)
+    return (_distinct(found[0]),) if found else ()
+
+
 def never_holds(term: Term) -> bool:
     """Say whether a term is sure to hold for no event; False is no promise of the contrary."""
     found = clauses(term, CLAUSES_TO_LINT)

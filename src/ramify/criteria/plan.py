@@ -9,7 +9,7 @@ a value that many of them ask for is one that many events have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -26,7 +26,7 @@ INTERVAL_SHARE = 0.5
 BOUND_SHARE = 0.6
 
 
-class EqualityKey(Struct, frozen=True):
+class EqualityKey(Struct, frozen=True, gc=False):
     """Filed under each of a few values of a field; being found there proves the literal."""
 
     path: Path
@@ -34,7 +34,7 @@ class EqualityKey(Struct, frozen=True):
     literal: Literal
 
 
-class IntervalKey(Struct, frozen=True):
+class IntervalKey(Struct, frozen=True, gc=False):
     """Filed near the stretch of numbers that a field must lie in; still to be verified."""
 
     path: Path
@@ -46,7 +46,7 @@ class IntervalKey(Struct, frozen=True):
     """The literals that lying within it proves."""
 
 
-class BoundKey(Struct, frozen=True):
+class BoundKey(Struct, frozen=True, gc=False):
     """Filed under one bound of a field; proves the literal, if there is one that says just this."""
 
     path: Path
@@ -70,18 +70,19 @@ class Crowds(Protocol):
 
 def choose(clause: Clause, crowds: Crowds, statistics: Statistics | None) -> FilingKey | None:
     """The key that is expected to be met least often; `None` if there is none."""
-    found = keys_of(clause)
+    found: Sequence[FilingKey] = _equalities(clause)
+    # A crowd under an equality is filed by its ranges below it, so an equality is never the worse
+    # guess; only statistics can say that nearly every event has it.
+    if not found or statistics is not None:
+        found = keys_of(clause)
     if len(found) < 2:
         return found[0] if found else None
-    if statistics is None:
-        # A crowd under an equality is filed by its ranges below it, so an equality is never the worse guess.
-        found = [key for key in found if isinstance(key, EqualityKey)] or found
     return min(found, key=lambda key: expected_share(key, crowds, statistics))
 
 
 def keys_of(clause: Clause) -> list[FilingKey]:
     """Everything that a clause could be filed under, equalities first."""
-    equalities = [key for literal in clause if (key := _equality(literal)) is not None]
+    equalities = _equalities(clause)
     settled = {key.path for key in equalities}
     bounded = {path: span for path, span in ranges(clause).items() if path not in settled}
     return [*equalities, *(_ranged(path, span, clause) for path, span in bounded.items())]
@@ -108,6 +109,10 @@ def key_to_text(key: FilingKey) -> str:
             return f"{'.'.join(path)} between {low:g} and {high:g}"
         case BoundKey(path, sign, bound):
             return term_to_text(Comparison(path, sign, bound))
+
+
+def _equalities(clause: Clause) -> list[EqualityKey]:
+    return [key for literal in clause if (key := _equality(literal)) is not None]
 
 
 def _equality(literal: Literal) -> EqualityKey | None:
@@ -146,9 +151,12 @@ def _on(path: Path, clause: Clause) -> list[Literal]:
 
 def _is_order(literal: Literal) -> bool:
     """Whether a literal says no more than that a number lies within bounds."""
-    if isinstance(literal, Comparison):
-        return literal.operator not in (Operator.EQ, Operator.NE)
-    return isinstance(literal, Between)
+    match literal:
+        case Comparison(_, operator, value):
+            return operator not in (Operator.EQ, Operator.NE) and kind_of(value) is Kind.NUMBER
+        case Between(_, low, high):
+            return kind_of(low) is Kind.NUMBER and kind_of(high) is Kind.NUMBER
+    return False
 
 
 def _crowded_share(key: EqualityKey, crowds: Crowds) -> float:

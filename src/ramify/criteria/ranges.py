@@ -35,7 +35,7 @@ MOST_TRIALS = 4_096
 _LAST_LETTER = chr(0x10FFFF)
 
 
-class Range(Struct, frozen=True):
+class Range(Struct, frozen=True, gc=False):
     """An interval of numbers or of texts; an end that is None is open."""
 
     low: Scalar | None = None

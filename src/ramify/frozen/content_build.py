@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from ramify.criteria import Clause, clauses, to_json
+from ramify.criteria import Clause, filing_clauses, to_json
 from ramify.frozen.csr import Lists
 from ramify.frozen.filing import Filed, PatternClauses, Slot, file_pattern
 from ramify.frozen.keys import NO_PART, Part, fold, start_keys, tagged
@@ -99,7 +99,7 @@ def _number(
     behind: dict[int, PatternClauses] = {}
     whole: list[tuple[int, int]] = []
     for subscription, pattern, criteria in conditionals:
-        alternatives = clauses(criteria.term)
+        alternatives = filing_clauses(criteria.term)
         if alternatives is None:
             whole.append((pattern, numbered.add(subscription, [None])))
             continue

@@ -6,7 +6,7 @@ with criteria wait behind their pattern, in a `Content` that the event's fields 
 
 from __future__ import annotations
 
-from ramify.criteria import clauses
+from ramify.criteria import filing_clauses
 from ramify.index.cache import TopicCache
 from ramify.index.candidates import Candidate
 from ramify.index.content import Content
@@ -83,7 +83,7 @@ class SubscriptionIndex:
 
     def _add_conditional(self, form: Form, match: Match) -> None:
         term = match.subscription.criteria.term
-        alternatives = clauses(term)
+        alternatives = filing_clauses(term)
         content = self._contents.get(form)
         is_new = content is None
         if content is None:
