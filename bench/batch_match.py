@@ -24,11 +24,8 @@ OPENED_WITHIN = 0.05
 
 def main(quick: bool = False) -> None:
     report = Report("batch_match", SEED, quick)
-    if not hasattr(Router, "freeze"):
-        print("skipped: this Router has no freeze()")
-        return
     sizes = (10_000, 30_000) if quick else (300_000, 1_000_000)
-    batches(report, sizes[0], 90_000 if not quick else 20_000)
+    batches(report, sizes[0], 450_000 if not quick else 20_000)
     opening(report, sizes[1])
     report.finish()
 

@@ -73,8 +73,10 @@ class LevelProbes:
 
     def _ask(self, shape: int, places: list[int], rows: I64, levels: _LevelsOf, hits: Hits) -> None:
         keys = np.zeros(len(rows), dtype=np.uint64)
+        # Batches are often of one depth, and then nothing has to be picked out.
+        picked = slice(None) if len(rows) == len(levels) else rows
         for place in places:
-            keys += levels.keys(place)[rows]
+            keys += levels.keys(place)[picked]
         found = self._tables[shape].look_up(keys)
         met = np.flatnonzero(found != NOTHING)
         rows, found = rows[met], found[met]
@@ -94,6 +96,9 @@ class _LevelsOf:
         self._ids: dict[int, I32] = {}
         self._keys: dict[int, U64] = {}
         self.any_is_empty = bool(words.is_empty.any())
+
+    def __len__(self) -> int:
+        return len(self._last)
 
     def _at(self, place: int) -> I64:
         # A topic that ends before this level gives its last word: its depth will rule it out.
