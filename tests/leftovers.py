@@ -70,8 +70,8 @@ def _assert_trie_is_tidy(trie: Trie) -> None:
     while nodes:
         node = nodes.pop()
         assert not node.is_empty
-        assert None not in node.ends.values()
         nodes += node.children.values()
+        nodes += [] if node.wild is None else [node.wild]
 
 
 def _assert_content_is_tidy(content: Content) -> None:

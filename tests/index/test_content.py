@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ramify.criteria import clauses, parse_criteria
+from ramify.criteria import clauses, filing_clauses, parse_criteria
 from ramify.index import content as module
 from ramify.index.candidates import Candidate
 from ramify.index.content import CROWDED_KEY, Content
@@ -133,3 +133,13 @@ def test_a_subscription_does_not_multiply_without_end(monkeypatch: pytest.Monkey
     for x, y, z in ((1, 1, 1), (6, 6, 6), (3, 2, 5)):
         assert found(content, {"x": x, "y": y, "z": z}) == [where] * 5
     assert found(content, {"x": 1, "y": 7, "z": 1}) == []
+
+
+def test_a_stretch_that_holds_no_number_is_filed_nowhere() -> None:
+    content = Content()
+    criteria = parse_criteria("price > 5 and price < 3")
+    alternatives = filing_clauses(criteria.term)
+    assert alternatives is not None
+    assert content.add(Match(Subscription("never", "someone", PATTERN, criteria)), alternatives) == []
+    assert content.is_empty
+    assert not content._cells

@@ -119,7 +119,7 @@ def _equality(literal: Literal) -> EqualityKey | None:
     match literal:
         case Comparison(path, Operator.EQ, value):
             return EqualityKey(path, (value,), literal)
-        case Membership(path, values) if len(values) <= MANY_VALUES:
+        case Membership(path, values) if 0 < len(values) <= MANY_VALUES:
             return EqualityKey(path, _distinct(values), literal)
     return None
 

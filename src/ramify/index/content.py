@@ -181,6 +181,8 @@ class Content:
                 return [(table, _slot_of(value)) for value in values]
             case IntervalKey(path, low, high, _, _):
                 width, cells = cells_of(low, high)
+                if not cells:
+                    return []  # `price > 5 and price < 3`: nothing lies there
                 table = self._made(self._cells, (path, width), {})
                 return [(table, cell) for cell in cells]
             case BoundKey(path, operator, bound):
