@@ -11,12 +11,20 @@ RamifyError
 │   ├── InvalidSubscription    a subscription whose parts do not fit together
 │   ├── InvalidFile            a file that does not hold what it should
 │   ├── InvalidContent         an event whose content cannot be read
+│   ├── InvalidTable           a table without a column that is needed, or with one of another type
 │   ├── InvalidPolicy          a way of coalescing that cannot be carried out
 │   ├── InvalidPush            a push that a deferred queue cannot take
+│   ├── InvalidEndpoint        an address that is not served or connected to
 │   └── InvalidTime            a value that is not a time
+├── PeerError              whoever is at the other end of a connection said something wrong
+│   └── BadMessage             a message that cannot be read or is not allowed
 └── InfrastructureError    the machine under ramify failed or is taken
     ├── JournalInUse           a journal that another process has open
-    └── JournalFailed          a journal that could not be written
+    ├── JournalFailed          a journal that could not be written
+    ├── EndpointFailed         an address that could not be bound
+    ├── Unanswered             a server that does not answer
+    ├── NotInstalled           a library that this needs is not there
+    └── NoJava                 a machine without a Java that Spark runs on
 """
 
 from __future__ import annotations
@@ -101,6 +109,17 @@ class InvalidContent(CallerError):
         return f"the content of row {self.row} cannot be read: {self.reason}"
 
 
+class InvalidTable(CallerError):
+    """A table lacks a column that is needed, or has one of another type."""
+
+    def __init__(self, table: str, column: str, reason: str) -> None:
+        super().__init__(table, column, reason)
+        self.table, self.column, self.reason = table, column, reason
+
+    def __str__(self) -> str:
+        return f"{self.table}: the column {self.column!r} {self.reason}"
+
+
 class InvalidPolicy(CallerError):
     """A way of coalescing that cannot be carried out."""
 
@@ -116,6 +135,17 @@ class InvalidPush(CallerError):
         return f"push of {_shortened(str(self.key))}: {self.reason}"
 
 
+class InvalidEndpoint(CallerError):
+    """An address is not one that is served or connected to."""
+
+    def __init__(self, endpoint: str, reason: str) -> None:
+        super().__init__(endpoint, reason)
+        self.endpoint, self.reason = endpoint, reason
+
+    def __str__(self) -> str:
+        return f"{_shortened(self.endpoint)}: {self.reason}"
+
+
 class InvalidTime(CallerError):
     """The value is not a time."""
 
@@ -125,6 +155,21 @@ class InvalidTime(CallerError):
 
     def __str__(self) -> str:
         return f"{self.value!r} is not a time"
+
+
+class PeerError(RamifyError):
+    """Whoever is at the other end of a connection said something wrong; we go on."""
+
+
+class BadMessage(PeerError):
+    """A message cannot be read or is not allowed; nothing of it was taken."""
+
+    def __init__(self, code: str, reason: str, request: int | None = None) -> None:
+        super().__init__(code, reason, request)
+        self.code, self.reason, self.request = code, reason, request
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason}"
 
 
 class InfrastructureError(RamifyError):
@@ -144,6 +189,22 @@ class JournalInUse(InfrastructureError):
 
 class JournalFailed(InfrastructureError):
     """The journal could not be written, so nothing more is accepted until it is opened anew."""
+
+
+class EndpointFailed(InfrastructureError):
+    """The address could not be bound: it is taken, or not ours."""
+
+
+class Unanswered(InfrastructureError):
+    """The server does not answer."""
+
+
+class NotInstalled(InfrastructureError):
+    """A library that this needs is not there."""
+
+
+class NoJava(InfrastructureError):
+    """The machine has no Java that Spark runs on."""
 
 
 def _shortened(text: str, longest: int = 80) -> str:

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ramify.deferred import COUNT, SUM, Edge, GroupCommit, JournaledQueue, Policy, listed, wire
 from ramify.deferred.serving import Limits
-from ramify.errors import BadMessage
+from ramify.errors import InvalidPush, JournalInUse
 from tests.deferred.serving import Played
 
 UNBOUNDED = GroupCommit(records=1 << 62, bytes=1 << 62, delay=float("inf"))
@@ -386,7 +386,7 @@ def test_keys_that_the_text_form_cannot_carry_are_refused_where_it_is_spoken() -
 def test_a_journal_with_such_a_key_is_not_served_as_text(tmp_path: Path) -> None:
     with JournaledQueue(tmp_path) as queue:
         queue.push("a|b", b"\xc0", 0.0)
-        with pytest.raises(BadMessage, match="holds no"):
+        with pytest.raises(InvalidPush, match="cannot carry"):
             Played(text=True, journal=queue)
 
 
@@ -424,6 +424,21 @@ def test_nothing_is_answered_before_it_is_committed_and_answers_keep_their_order
         answers = [wire.read_to_producer(sent.frame) for sent in played.server.outgoing(0.0)]
         assert [type(answer) for answer in answers] == [wire.Pushed, wire.Failed, wire.Pushed]
         assert played.server.unanswered == 2
+
+
+def test_one_commit_is_under_way_at_a_time(tmp_path: Path) -> None:
+    with JournaledQueue(tmp_path, group=UNBOUNDED) as queue:
+        assert queue.begin_commit() is None
+        queue.push("k", b"", 0.0)
+        commit = queue.begin_commit()
+        assert commit is not None
+        queue.push("l", b"", 0.0)
+        for attempt in (queue.begin_commit, queue.commit):
+            with pytest.raises(JournalInUse, match="a commit is under way"):
+                attempt()
+        commit.run()
+        queue.end_commit(commit)
+        assert (queue.appended, queue.committed, queue.commit()) == (2, 1, 2)
 
 
 def test_a_ticket_from_before_a_restart_is_good_with_its_key(tmp_path: Path) -> None:

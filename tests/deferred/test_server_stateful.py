@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ramify.deferred import wire
+from ramify.deferred import GroupCommit, JournaledQueue, wire
 from ramify.deferred.serving import Limits
+from tests.deferred.disk import Disk
 from tests.deferred.serving import Played
 
 LIMITS = Limits(keys=4, in_flight=5, held=60, silence=10.0)
@@ -20,12 +23,15 @@ class ServedQueue(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.played = Played(limits=LIMITS)
+        self.played = self.begun()
         self.waiting: dict[str, tuple[bytes, float]] = {}
         self.held: dict[int, tuple[str, bytes, str | None]] = {}
         self.windows: dict[str, int] = {}
         self.heard: dict[str, float] = {}
         self.over: set[int] = set()
+
+    def begun(self) -> Played:
+        return Played(limits=LIMITS)
 
     @rule(key=KEYS, size=st.integers(0, 25), delay=st.sampled_from([0.0, 1.0, 7.5]))
     def push(self, key: str, size: int, delay: float) -> None:
@@ -156,5 +162,43 @@ class ServedQueue(RuleBasedStateMachine):
         assert server.in_flight <= LIMITS.in_flight
 
 
+class ServedJournal(ServedQueue):
+    """The same with a journal that commits at every record and compacts now and then."""
+
+    def begun(self) -> Played:
+        queue = JournaledQueue("", files=Disk(), group=GroupCommit(records=1), compact_slack=None)
+        return Played(limits=LIMITS, journal=queue)
+
+    @rule()
+    def compact(self) -> None:
+        queue = self.played.server._queue
+        assert isinstance(queue, JournaledQueue)
+        deque(queue.compaction(), maxlen=0)
+
+    @rule()
+    def restart(self) -> None:
+        """Close the journal and serve it anew: what waits and what was in flight is there."""
+        queue, now = self.played.server._queue, self.played.now
+        assert isinstance(queue, JournaledQueue)
+        files = queue._files
+        queue.close()
+        opened = JournaledQueue("", files=files, group=GroupCommit(records=1), compact_slack=None)
+        self.played = Played(limits=LIMITS, journal=opened)
+        self.played.now = now
+        self.windows.clear()
+        self.heard.clear()
+        for ticket, (key, data, _) in list(self.held.items()):
+            # What was in flight waits again, as the latest state of its key or beside a newer one.
+            if key in self.waiting or key in [k for t, (k, _, _) in self.held.items() if t > ticket]:
+                self.held[ticket] = key, data, None
+            else:
+                del self.held[ticket]
+                item = opened.get(key)
+                assert item is not None
+                self.waiting[key] = data, item.deadline
+
+
+TestServedJournal = ServedJournal.TestCase
+TestServedJournal.settings = settings(max_examples=60, stateful_step_count=40)
 TestServedQueue = ServedQueue.TestCase
 TestServedQueue.settings = settings(max_examples=100, stateful_step_count=40)

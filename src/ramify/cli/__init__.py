@@ -1,4 +1,4 @@
-"""The command line: `ramify match`, `explain`, `lint`, `translate`, `subscriptions`.
+"""The command line: `ramify match`, `explain`, `lint`, `translate`, `subscriptions`, `deferred`.
 
 Here the commands are put together, and here everything that goes wrong in one of them ends: as
 a few words on standard error and an exit status, never as a traceback.
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ramify.cli import exits, explain, lint, match, subscriptions, translate
+from ramify.cli import deferred, exits, explain, lint, match, subscriptions, translate
 from ramify.cli.complaints import complain
 from ramify.errors import RamifyError
 
@@ -62,6 +62,7 @@ for name, command in (
 ):
     app.command(name, epilog=exits.EPILOG)(command)
 app.add_typer(subscriptions.app, name="subscriptions")
+app.add_typer(deferred.app, name="deferred")
 
 
 def _show_version(wanted: bool) -> None:

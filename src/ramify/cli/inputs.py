@@ -29,7 +29,7 @@ SUBSCRIPTIONS_PER_STEP = 10_000
 
 def load_subscriptions(path: str, *, quiet: bool = False) -> Loaded:
     """Read a file of subscriptions; unless told to be quiet, complain of its bad lines."""
-    with _bar(f"reading {path}") as on_progress, _building():
+    with bar(f"reading {path}") as on_progress, _building():
         loaded = read(sys.stdin.buffer) if path == STANDARD else load(path, on_progress=on_progress)
     if not quiet:
         complain_of_lines(path, loaded)
@@ -39,7 +39,7 @@ def load_subscriptions(path: str, *, quiet: bool = False) -> Loaded:
 def router_of(loaded: Loaded) -> Router:
     """A router with all the subscriptions of a file."""
     router, total = Router(), len(loaded.subscriptions)
-    with _bar("indexing") as on_progress, _building():
+    with bar("indexing") as on_progress, _building():
         for number, subscription in enumerate(loaded.subscriptions, 1):
             router.add(subscription)
             if number % SUBSCRIPTIONS_PER_STEP == 0:
@@ -104,7 +104,7 @@ def _event(number: int, content: bytes) -> EventLine:
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[Progress]:
+def bar(what: str) -> Iterator[Progress]:
     """A bar on the terminal, from the first progress on: short work never draws one."""
     if not sys.stderr.isatty():
         yield lambda share: None

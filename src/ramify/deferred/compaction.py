@@ -8,12 +8,12 @@ that a base makes superfluous are passed over at opening.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from threading import Thread
 
 from ramify.deferred.files import Files
 from ramify.deferred.journal import base_name
-from ramify.deferred.records import MAGIC, Drop, Put, Reader, Record
+from ramify.deferred.records import MAGIC, Drop, Reader, Record, frame_at
 
 CHUNK = 1 << 18
 """Bytes that are written at once."""
@@ -25,21 +25,24 @@ def compact(files: Files, sources: list[str], number: int, ended_before: float) 
     Holds that ended before the given time are left out. Each step is short; the last
     gives the number of records that were dropped.
     """
-    live, records = set[int](), 0
-    for record, _ in _frames(files, sources):
-        records += 1
-        if _settle(live, record, ended_before):
-            yield 0
+    # Where the record of each live state begins, counted over all sources; in order, as it is read.
+    live, records, start = dict[int, int](), 0, 0
+    for name in sources:
+        content = files.read(name)
+        for record, begin, _ in Reader(content).records():
+            records += 1
+            if _settle(live, record, start + begin, ended_before):
+                yield 0
+        start += len(content)
     temporary = base_name(number) + ".tmp"
     base = files.create(temporary)
     chunk = bytearray(MAGIC)
-    for record, frame in _frames(files, sources):
-        if type(record) is Put and record.number in live:
-            chunk += frame
-            if len(chunk) >= CHUNK:
-                base.write(bytes(chunk))
-                chunk.clear()
-                yield 0
+    for frame in _frames(files, sources, live.values()):
+        chunk += frame
+        if len(chunk) >= CHUNK:
+            base.write(bytes(chunk))
+            chunk.clear()
+            yield 0
     base.write(bytes(chunk))
     base.sync()
     base.close()
@@ -51,22 +54,25 @@ def compact(files: Files, sources: list[str], number: int, ended_before: float) 
     yield records - len(live)
 
 
-def _frames(files: Files, sources: list[str]) -> Iterator[tuple[Record, memoryview]]:
-    for name in sources:
-        content = files.read(name)
-        view = memoryview(content)
-        for record, begin, end in Reader(content).records():
-            yield record, view[begin:end]
+def _frames(files: Files, sources: list[str], places: Iterable[int]) -> Iterator[memoryview]:
+    """Read the frames that begin at these places, which are in order."""
+    names, start = iter(sources), 0
+    view = memoryview(b"")
+    for place in places:
+        while place >= start + len(view):
+            start += len(view)
+            view = memoryview(files.read(next(names)))
+        yield frame_at(view, place - start)
 
 
-def _settle(live: set[int], record: Record, ended_before: float) -> bool:
+def _settle(live: dict[int, int], record: Record, place: int, ended_before: float) -> bool:
     """Note what a record leaves alive, and say whether this was a good moment to pause."""
     if isinstance(record, Drop):
-        live.discard(record.number)
+        live.pop(record.number, None)
     else:
-        live.discard(record.replaces)
+        live.pop(record.replaces, None)
         if not (record.is_holding and record.deadline <= ended_before):
-            live.add(record.number)
+            live[record.number] = place
     return record.number % 1024 == 0
 
 

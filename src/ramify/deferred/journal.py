@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from ramify.deferred.files import Appender, Files
 from ramify.deferred.records import FORMAT, MAGIC, Put, Reader, States
-from ramify.errors import InvalidFile, JournalFailed
+from ramify.errors import InvalidFile, JournalFailed, JournalInUse
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many have been read."""
@@ -52,6 +52,27 @@ class Damage:
         return f"{self.file}: {self.reason} at byte {self.offset}; {self.lost} bytes were set aside"
 
 
+@dataclass(slots=True)
+class Commit:
+    """Records on their way to the disk."""
+
+    log: Appender
+    content: bytes
+    records: int
+    appended: int
+    """How many records were appended up to the last of these."""
+    failure: str = ""
+
+    def run(self) -> None:
+        """Write and flush; this touches nothing but the log, so it may run in any thread."""
+        try:
+            self.log.write(self.content)
+            self.log.sync()
+        except OSError as error:
+            # After a failed fsync nobody knows what is on the disk, so nothing may follow it.
+            self.failure = f"cannot be written: {error}"
+
+
 class Journal:
     """Appends records to a folder, and reads back what was appended."""
 
@@ -70,6 +91,7 @@ class Journal:
         self._waiting_bytes = 0
         self._waiting_since: float | None = None
         self._failure = ""
+        self._under_way: Commit | None = None
         self._log = self._begin(self.number)
 
     def take_states(self) -> dict[int, Put]:
@@ -93,20 +115,35 @@ class Journal:
 
     def commit(self) -> int:
         """Make all records durable that were appended, and say how many that makes so far."""
-        if self._failure:
-            self._refuse()
-        if self._waiting:
-            try:
-                self._log.write(b"".join(self._waiting))
-                self._log.sync()
-            except OSError as error:
-                # After a failed fsync nobody knows what is on the disk, so nothing may follow it.
-                self._failure = f"cannot be written: {error}"
-                self._refuse()
-            self.records += len(self._waiting)
-            self._waiting, self._waiting_bytes, self._waiting_since = [], 0, None
+        if (commit := self.begin_commit()) is not None:
+            commit.run()
+            self.end_commit(commit)
         self.committed = self.appended
         return self.committed
+
+    def begin_commit(self) -> Commit | None:
+        """Take all records that wait, for a thread to write while others are appended.
+
+        One commit is under way at a time; whoever began it tells `end_commit` when it has run.
+        """
+        if self._failure:
+            self._refuse()
+        if self._under_way is not None:
+            raise JournalInUse(log_name(self.number), "a commit is under way")
+        if not self._waiting:
+            return None
+        self._under_way = Commit(self._log, b"".join(self._waiting), len(self._waiting), self.appended)
+        self._waiting, self._waiting_bytes, self._waiting_since = [], 0, None
+        return self._under_way
+
+    def end_commit(self, commit: Commit) -> None:
+        """Count the records of a commit that has run as durable, or refuse everything from now on."""
+        self._under_way = None
+        if commit.failure:
+            self._failure = commit.failure
+            self._refuse()
+        self.records += commit.records
+        self.committed = commit.appended
 
     def commit_due(self, now: float) -> bool:
         """Commit if records have been waiting for as long as they may."""

@@ -18,7 +18,7 @@ from typing import Any
 from ramify.deferred.compaction import Compaction, compact
 from ramify.deferred.files import DiskFiles, Files
 from ramify.deferred.items import InFlight, Item, Outcome
-from ramify.deferred.journal import Damage, GroupCommit, Journal, Progress
+from ramify.deferred.journal import Commit, Damage, GroupCommit, Journal, Progress
 from ramify.deferred.life import Entry, Traced, is_holding, traced
 from ramify.deferred.policy import Policy
 from ramify.deferred.queue import PLAIN, DeferredQueue, check_time
@@ -91,15 +91,26 @@ class JournaledQueue:
         has reached it.
         """
         committed = self._journal.commit()
-        self._compact_if_worthwhile()
+        self.compact_if_worthwhile()
         return committed
 
     def commit_due(self, now: float) -> bool:
         """Commit if anything has waited for as long as the group commit allows."""
         if not self._journal.commit_due(now):
             return False
-        self._compact_if_worthwhile()
+        self.compact_if_worthwhile()
         return True
+
+    def begin_commit(self) -> Commit | None:
+        """Take what waits to be made durable, to `run()` in a thread while the queue goes on.
+
+        Until `end_commit`, nothing else may commit: for this a queue has a `GroupCommit` without bounds.
+        """
+        return self._journal.begin_commit()
+
+    def end_commit(self, commit: Commit) -> None:
+        """Take note that a commit has run."""
+        self._journal.end_commit(commit)
 
     # ── out ───────────────────────────────────────────────────────────────────────────────
 
@@ -199,6 +210,11 @@ class JournaledQueue:
         return list(self._in_flight.values())
 
     @property
+    def returned(self) -> list[InFlight]:
+        """What came back and waits to be given out again."""
+        return list(self._returned.values())
+
+    @property
     def damage(self) -> list[Damage]:
         """Where the journal could not be read at opening; empty if all was well."""
         return self._journal.damage
@@ -238,7 +254,8 @@ class JournaledQueue:
         """The compaction in the background, if there is one."""
         return self._compaction
 
-    def _compact_if_worthwhile(self) -> None:
+    def compact_if_worthwhile(self) -> None:
+        """Begin a compaction if the files hold much that is over; `commit()` asks this by itself."""
         if self._compaction is not None and not self._compaction.is_running:
             self._journal.records -= self._compaction.dropped
             # Where compacting failed it is tried again, but not at every commit.
@@ -276,7 +293,7 @@ class JournaledQueue:
         self._journal.append(encode_entry(entry, number), now)
         entry.number, entry.place, self._last = number, entry.place or number, number
         if self._journal.committed == self._journal.appended:
-            self._compact_if_worthwhile()
+            self.compact_if_worthwhile()
 
     def _record_holds(self, taken: list[Entry]) -> None:
         """Write down the holds that keys with a leading edge left behind when they fired."""

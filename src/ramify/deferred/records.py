@@ -124,6 +124,11 @@ def entry_of(put: Put) -> Traced:
     )
 
 
+def frame_at(content: memoryview, begin: int) -> memoryview:
+    """Find the frame that begins there; it was read before and found whole."""
+    return content[begin : begin + _HEADER.size + _HEADER.unpack_from(content, begin)[0]]
+
+
 class Reader:
     """Reads the frames of one file's bytes, and stops at the first that is damaged."""
 

@@ -1,0 +1,1 @@
+"""Sockets: the shells around what is decided without them."""
