@@ -10,11 +10,16 @@ from pyspark.sql import SparkSession
 from ramify import pipeline
 
 SETTINGS = {
-    # Small batches, so that every test sees several of them.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    # Small batches, so that most tests see several of them.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "200",
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",
     "spark.driver.memory": "1g",
+    # Little data and many plans: compiling them costs more than running them.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 

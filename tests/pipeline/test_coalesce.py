@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from random import Random, randrange
 from typing import Any
@@ -59,9 +60,19 @@ def by_queue(rows: list[Row], policy: dict[str, Any]) -> list[tuple[str, int, in
     return sorted((item.key, item.data, int(item.deadline)) for item in fired)
 
 
+@pytest.fixture
+def tiny_batches(spark: SparkSession) -> Iterator[None]:
+    """So small that bursts go over their ends."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    usual = str(spark.conf.get(name))
+    spark.conf.set(name, "7")
+    yield
+    spark.conf.set(name, usual)
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_a_table_fires_as_a_queue_does_that_its_times_drive(
-    spark: SparkSession, policy: dict[str, Any]
+    spark: SparkSession, tiny_batches: None, policy: dict[str, Any]
 ) -> None:
     seed = randrange(10**9)
     print(f"seed {seed}")
