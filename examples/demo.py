@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ramify import Router, Subscription
+from ramify.deferred import DeferredQueue, Policy
 
 SEED = 7
 SITES = ("berlin", "rome", "osaka", "quito")
@@ -60,6 +61,17 @@ def main() -> None:
         f"{len(events) / seconds:,.0f} events a second, "
         f"{matches[0].num_rows:,} matches: {agrees} as one by one"
     )
+
+    console.rule("[bold]5 · Push often, act once")
+    queue = DeferredQueue(Policy(quiet=30.0, max_wait=300.0))
+    fired = []
+    for second in range(700):
+        if second < 600:
+            queue.push(f"plant/{SITES[second % 3]}", f"reading {second}", now=float(second))
+        fired += queue.drain(float(second))
+    console.print("600 readings of three plants; a plant is acted on after 30 quiet seconds, 300 at the most")
+    for item in fired:
+        console.print(f"  at {item.deadline:3.0f} s  [cyan]{item.key}[/]: {item.data}")
 
 
 TEAMS: list[dict[str, Any]] = [
