@@ -69,7 +69,7 @@ def test_exactly_the_patterns_that_match_are_found(
 
 
 def test_a_class_of_too_many_shapes_moves_into_a_trie_and_other_classes_stay() -> None:
-    texts = [f"{'+/' * n}a/#" for n in range(MANY_SHAPES + 1)]
+    texts = [f"{'+/' * (n % 16)}a/{'b/' * (n // 16)}#" for n in range(MANY_SHAPES + 1)]
     index, items = filled("+/x", *texts)
     assert index.describe(items[1].form).startswith("trie")
     assert index.describe(items[0].form) == "split at '/', 2 levels, look at 2"
