@@ -10,25 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from ramify.criteria import Clause, filing_clauses, to_json
+from ramify.criteria.atoms import atoms_of
 from ramify.frozen.csr import Lists
 from ramify.frozen.filing import Filed, PatternClauses, Slot, file_pattern
 from ramify.frozen.keys import NO_PART, Part, fold, start_keys, tagged
 from ramify.frozen.literals import Encoded, encode
 from ramify.frozen.tables import Arrays, IntTable, TextTable
 from ramify.frozen.texts import U64
-from ramify.model import (
-    All,
-    AnyOf,
-    Between,
-    Comparison,
-    Criteria,
-    Like,
-    Membership,
-    Not,
-    Path,
-    Statistics,
-    Term,
-)
+from ramify.model import Atom, Between, Comparison, Criteria, Like, Membership, Path, Statistics
 
 Conditional = tuple[int, int, Criteria]
 """The number of a subscription, the number of its pattern, and its criteria."""
@@ -58,12 +47,10 @@ def build_content(
     salt: int,
 ) -> Arrays:
     """The arrays of `FrozenContent`, for so many patterns and subscriptions in all."""
-    terms = [criteria.term for _, _, criteria in conditionals]
-    fields = {
-        path: at for at, path in enumerate(dict.fromkeys(path for term in terms for path in _paths(term)))
-    }
+    atoms = [atom for _, _, criteria in conditionals for atom in atoms_of(criteria.term)]
+    fields = {path: at for at, path in enumerate(dict.fromkeys(atom.path for atom in atoms))}
     texts = {
-        text: at for at, text in enumerate(dict.fromkeys(text for term in terms for text in _texts(term)))
+        text: at for at, text in enumerate(dict.fromkeys(text for atom in atoms for text in _texts(atom)))
     }
     numbered, behind, whole = _number(conditionals, fields, texts, statistics)
     filed = {pattern: file_pattern(each, fields, texts) for pattern, each in behind.items()}
@@ -201,24 +188,9 @@ def _of(filed: dict[int, Filed], pattern: int) -> Filed:
 _NOTHING_FILED = Filed()
 
 
-def _paths(term: Term) -> Iterator[Path]:
-    match term:
-        case All(terms) | AnyOf(terms):
-            for part in terms:
-                yield from _paths(part)
-        case Not(part):
-            yield from _paths(part)
-        case _:
-            yield term.path
-
-
-def _texts(term: Term) -> Iterator[str]:
-    match term:
-        case All(terms) | AnyOf(terms):
-            for part in terms:
-                yield from _texts(part)
-        case Not(part):
-            yield from _texts(part)
+def _texts(atom: Atom) -> Iterator[str]:
+    """The texts that a comparison compares with."""
+    match atom:
         case Comparison(_, _, value):
             yield from _if_text(value)
         case Membership(_, values):

@@ -18,10 +18,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType, VariantType
 
 from ramify.criteria import MISSING, Predicate, compile_term, parse_criteria, resolve
+from ramify.criteria.atoms import atoms_of
 from ramify.criteria.kinds import Kind, kind_of
 from ramify.frozen.columns import Contents, nearest_float
 from ramify.frozen.tables import TextTable
-from ramify.model import All, AnyOf, Not, Path, Scalar, Term
+from ramify.model import Path, Scalar, Term
 from ramify.pipeline.schema import FIELDS, content_type, quoted
 
 _NO_CONSTANTS = TextTable.build([], 0)
@@ -49,14 +50,7 @@ def is_json(schema: StructType, fields: str | None) -> bool:
 
 def names_of(term: Term) -> Iterator[str]:
     """The names that the paths of a term begin with."""
-    match term:
-        case All(terms) | AnyOf(terms):
-            for part in terms:
-                yield from names_of(part)
-        case Not(part):
-            yield from names_of(part)
-        case _:
-            yield term.path[0]
+    return (atom.path[0] for atom in atoms_of(term))
 
 
 # ── in the workers ────────────────────────────────────────────────────────────────────────
