@@ -8,23 +8,30 @@ RamifyError
 │   │   └── InvalidCriteria        a text that is not a condition on fields
 │   ├── UnknownDialect         a dialect that ramify does not speak
 │   ├── UnknownSubscription    an id that is not subscribed
+│   ├── UnknownClient          a client that has no session
 │   ├── InvalidSubscription    a subscription whose parts do not fit together
 │   ├── InvalidFile            a file that does not hold what it should
 │   ├── InvalidContent         an event whose content cannot be read
 │   ├── InvalidTable           a table without a column that is needed, or with one of another type
 │   ├── InvalidPolicy          a way of coalescing that cannot be carried out
+│   ├── InvalidSession         a Spark session without a setting that is needed
 │   ├── InvalidPush            a push that a deferred queue cannot take
 │   ├── InvalidEndpoint        an address that is not served or connected to
+│   ├── InvalidPacket          an MQTT packet that cannot be written
 │   └── InvalidTime            a value that is not a time
 ├── PeerError              whoever is at the other end of a connection said something wrong
-│   └── BadMessage             a message that cannot be read or is not allowed
+│   ├── BadMessage             a message that cannot be read or is not allowed
+│   └── BadPacket              an MQTT packet that cannot be read or is not allowed
 └── InfrastructureError    the machine under ramify failed or is taken
     ├── JournalInUse           a journal that another process has open
     ├── JournalFailed          a journal that could not be written
     ├── EndpointFailed         an address that could not be bound
     ├── Unanswered             a server that does not answer
     ├── NotInstalled           a library that this needs is not there
-    └── NoJava                 a machine without a Java that Spark runs on
+    ├── NoJava                 a machine without a Java that Spark runs on
+    ├── NoSpark                a Spark that does not start or does not answer
+    ├── JobFailed              a job that Spark could not carry out
+    └── StateTooLarge          a stream that has to remember more than it may
 """
 
 from __future__ import annotations
@@ -83,6 +90,17 @@ class UnknownSubscription(CallerError):
         return f"no subscription has the id {self.subscription_id!r}"
 
 
+class UnknownClient(CallerError):
+    """No session belongs to this client."""
+
+    def __init__(self, client: str) -> None:
+        super().__init__(client)
+        self.client = client
+
+    def __str__(self) -> str:
+        return f"no session belongs to the client {_shortened(self.client)}"
+
+
 class InvalidSubscription(CallerError):
     """The parts of a subscription do not fit together."""
 
@@ -124,6 +142,17 @@ class InvalidPolicy(CallerError):
     """A way of coalescing that cannot be carried out."""
 
 
+class InvalidSession(CallerError):
+    """A Spark session lacks a setting that is needed."""
+
+    def __init__(self, setting: str, found: str, wanted: str) -> None:
+        super().__init__(setting, found, wanted)
+        self.setting, self.found, self.wanted = setting, found, wanted
+
+    def __str__(self) -> str:
+        return f"the Spark session has {self.setting}={self.found}; set it to {self.wanted}"
+
+
 class InvalidPush(CallerError):
     """A deferred queue cannot take this push; nothing has changed."""
 
@@ -157,6 +186,10 @@ class InvalidTime(CallerError):
         return f"{self.value!r} is not a time"
 
 
+class InvalidPacket(CallerError):
+    """An MQTT packet cannot be written."""
+
+
 class PeerError(RamifyError):
     """Whoever is at the other end of a connection said something wrong; we go on."""
 
@@ -170,6 +203,18 @@ class BadMessage(PeerError):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.reason}"
+
+
+class BadPacket(PeerError):
+    """An MQTT packet cannot be read or is not allowed; the connection ends with it."""
+
+    def __init__(self, code: int, reason: str, clause: str = "") -> None:
+        super().__init__(code, reason, clause)
+        self.code, self.reason, self.clause = code, reason, clause
+
+    def __str__(self) -> str:
+        clause = f" [{self.clause}]" if self.clause else ""
+        return f"0x{self.code:02X}: {self.reason}{clause}"
 
 
 class InfrastructureError(RamifyError):
@@ -205,6 +250,18 @@ class NotInstalled(InfrastructureError):
 
 class NoJava(InfrastructureError):
     """The machine has no Java that Spark runs on."""
+
+
+class NoSpark(InfrastructureError):
+    """Spark does not start, or nobody answers where it should be."""
+
+
+class JobFailed(InfrastructureError):
+    """Spark could not carry out a job."""
+
+
+class StateTooLarge(InfrastructureError):
+    """A stream has to remember more than it may."""
 
 
 def _shortened(text: str, longest: int = 80) -> str:
