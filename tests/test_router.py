@@ -442,3 +442,12 @@ def test_a_crowd_that_leaves_takes_its_tables_with_it() -> None:
     router.unsubscribe(subscriber="bob")
     assert_tidy(router)
     assert len(ids_found(router, "a", {"customer": 0, "x": 1})) == 1
+
+
+def test_a_router_tells_on_which_topics_fields_have_a_say() -> None:
+    router = Router()
+    router.subscribe("a/#", "ann")
+    id = router.subscribe("a/+", "bob", where="k = 1").id
+    assert [router.asks_content(topic) for topic in ("a/b", "a", "a/b/c")] == [True, False, False]
+    router.unsubscribe(id)
+    assert not router.asks_content("a/b")

@@ -139,6 +139,10 @@ class Router:
             return collapse(found, topic, self._policy)
         return found
 
+    def asks_content(self, topic: str) -> bool:
+        """Whether some subscription to this topic has criteria, so that an event's fields have a say."""
+        return self._index.asks_content(topic)
+
     def search(
         self, topic: str, fields: Fields | None = None, *, collapse_groups: bool = True
     ) -> list[Entry]:

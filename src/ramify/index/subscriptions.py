@@ -68,6 +68,10 @@ class SubscriptionIndex:
                 return list(dict.fromkeys(out))
         return out
 
+    def asks_content(self, topic: str) -> bool:
+        """Whether anything that the topic finds depends on fields."""
+        return bool(self._contents) and bool(self._conditional.find(topic))
+
     def topic_probe(self, match: Match) -> str:
         """What an event's topic is looked up by to find this match, in words."""
         form = match.subscription.pattern.form
