@@ -33,23 +33,34 @@ def pushes_per_second(work: Workload, records: int, folder: str) -> float:
     return rate
 
 
-def while_compacting(work: Workload, folder: str) -> tuple[float, float, float]:
-    """Pushes a second while a compaction runs, the longest push in seconds, and the seconds it took."""
+def longest_push(queue: JournaledQueue, work: Workload, pushes: int = 100_000) -> float:
+    """The longest of so many pushes to keys that wait, in seconds."""
+    longest, before = 0.0, perf_counter()
+    for number in range(pushes):
+        queue.push(work.keys[number % len(work.keys)], PAYLOAD, float(number))
+        now = perf_counter()
+        longest, before = max(longest, now - before), now
+    return longest
+
+
+def while_compacting(work: Workload, folder: str) -> tuple[float, float, float, float]:
+    """Pushes a second while a compaction runs, the longest before and during it, and the seconds it took."""
     with tempfile.TemporaryDirectory(dir=folder) as path:
         queue = JournaledQueue(path, group=GroupCommit(records=10_000), compact_slack=None)
         for key, deadline in zip(work.keys, work.deadlines, strict=True):
             queue.push(key, PAYLOAD, deadline)
-        start = before = perf_counter()
+        alone = longest_push(queue, work)
         compaction = queue.compact()
+        start = before = perf_counter()
         pushes, longest = 0, 0.0
         while compaction.is_running:
-            queue.push(work.keys[pushes % len(work.keys)], PAYLOAD, pushes)
+            queue.push(work.keys[pushes % len(work.keys)], PAYLOAD, float(pushes))
             pushes += 1
             now = perf_counter()
             longest, before = max(longest, now - before), now
         elapsed = perf_counter() - start
         queue.close()
-    return pushes / elapsed, longest, elapsed
+    return pushes / elapsed, alone, longest, elapsed
 
 
 def seconds_to_open(keys: int, folder: str) -> float:
@@ -71,18 +82,21 @@ def repeated(measure: Callable[[], float], repeats: int, show: str) -> str:
     return f"{middle}   spread {low}–{high}"
 
 
-def main() -> None:
+def main(quick: bool = False) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pushes", type=int, default=1_000_000)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--pushes", type=int, default=100_000 if quick else 1_000_000)
+    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--folder", default=str(Path.cwd()), help="where to write: the disk matters")
     options = parser.parse_args()
     folder, work = options.folder, workload(options.pushes, seed=0)
     for records in GROUPS:
         told = repeated(lambda n=records: pushes_per_second(work, n, folder), options.repeats, ",.0f")  # type: ignore[misc]
         print(f"pushes/s, an fsync every {records:,}: {told}   target {TARGET:,}")
-    rate, longest, elapsed = while_compacting(work, folder)
-    print(f"while compacting for {elapsed:.1f} s: {rate:,.0f} pushes/s, the longest {longest * 1000:.0f} ms")
+    rate, alone, longest, elapsed = while_compacting(work, folder)
+    print(
+        f"while compacting for {elapsed:.1f} s: {rate:,.0f} pushes/s, the longest {longest * 1000:.0f} ms"
+        f"   the longest without it {alone * 1000:.0f} ms"
+    )
     told = repeated(lambda: seconds_to_open(options.pushes, folder), options.repeats, ".2f")
     print(f"seconds to open {options.pushes:,} keys: {told}")
 

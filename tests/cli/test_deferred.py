@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ramify.cli import app, exits
+from ramify.deferred import JournaledQueue
 from tests.net.served import SECONDS, Served, serving
 
 RAMIFY = [sys.executable, "-m", "ramify", "deferred"]
@@ -132,6 +133,38 @@ def test_with_keep_going_a_failed_item_is_acknowledged(served: Served) -> None:
     assert consume(served, "--count", "1").stdout == "l\ty\n"
 
 
+# ── a policy of one's own ─────────────────────────────────────────────────────────────────
+
+
+def test_pushes_may_bring_a_policy_of_their_own(served: Served) -> None:
+    for number in ("1", "2", "4"):
+        assert (
+            produce(served, "k", number, "--json", "--quiet", "0.2", "--merge", "sum").exit_code == exits.FINE
+        )
+    assert consume(served, "--count", "1").stdout == "k\t7\n"
+
+
+def test_a_line_may_bring_a_policy_of_its_own_and_an_impossible_one_is_set_aside(served: Served) -> None:
+    policies: list[object] = [
+        {"quiet": 0.1, "merge": "list:5"},
+        {"quiet": 5, "max_wait": 1},
+        {"quiet": "soon"},
+        {"calm": 5},
+        7,
+    ]
+    lines = [json.dumps({"key": "k", "data": 1, "policy": policy}) for policy in policies]
+    result = produce(served, "--file", "-", given="\n".join(lines))
+    assert (result.exit_code, result.stdout) == (exits.SET_ASIDE, "1 accepted, 0 refused, 4 bad lines\n")
+    for complaint in (
+        "line 2: max_wait is below quiet",
+        "line 3: policy: Expected `float | null`, got `str`",
+        "line 4: a policy is an object with some of quiet, max_wait, max_count, edge, merge",
+        "line 5: a policy is an object",
+    ):
+        assert complaint in result.stderr
+    assert consume(served, "--count", "1").stdout == "k\t[1]\n"
+
+
 # ── what cannot be used ───────────────────────────────────────────────────────────────────
 
 
@@ -144,12 +177,14 @@ def test_with_keep_going_a_failed_item_is_acknowledged(served: Served) -> None:
         (["serve", "--inbound", "nowhere"], "an endpoint is tcp://HOST:PORT or ipc://PATH"),
         (["serve", "--quiet", "5", "--max-wait", "1"], "max_wait is below quiet"),
         (["serve", "--merge", "median"], "unknown merge 'median'"),
-        (["serve", "--edge", "middle"], "is none of trailing, leading, both"),
+        (["serve", "--edge", "middle"], "unknown edge 'middle'; the edges are trailing, leading, both"),
         (["produce"], "give a KEY, or --file, or --simulate"),
         (["produce", "k", "--simulate"], "give a KEY, or --file, or --simulate"),
         (["produce", "k", "{", "--json"], "not JSON"),
         (["produce", "--simulate", "--quiet-min", "3"], "below --quiet-min"),
         (["produce", "--file", "absent.jsonl"], "No such file"),
+        (["produce", "k", "--quiet", "5", "--max-wait", "1"], "max_wait is below quiet"),
+        (["produce", "k", "--merge", "median"], "unknown merge 'median'"),
         (["consume", "--exec", "no-such-command-anywhere"], "no such command"),
         (["consume", "--exec", "'"], "No closing quotation"),
     ],
@@ -185,7 +220,7 @@ def test_the_commands_load_zeromq_only_when_it_is_needed() -> None:
 
 def test_sigterm_ends_a_consumer_and_its_items_are_for_others(served: Served) -> None:
     produce(served, "k", "x", "--delay", "0")
-    endless = command("import time; print(1, flush=True); time.sleep(600)")
+    endless = command("import signal; print(1, flush=True); signal.pause()")
     arguments = ["consume", "--from", served.outbound, "--exec", endless]
     with subprocess.Popen([*RAMIFY, *arguments], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -193,6 +228,24 @@ def test_sigterm_ends_a_consumer_and_its_items_are_for_others(served: Served) ->
         process.send_signal(signal.SIGTERM)
         process.wait(SECONDS)
     assert consume(served, "--count", "1").stdout == "k\tx\n"
+
+
+def test_a_terminal_sees_how_far_a_journal_was_read(tmp_path: Path) -> None:
+    with JournaledQueue(tmp_path / "journal") as queue:
+        queue.push("k", b"\xc0", 1e9)
+    ours, theirs = pty.openpty()
+    anywhere = ["--inbound", "tcp://127.0.0.1:0", "--outbound", "tcp://127.0.0.1:0"]
+    command = [*RAMIFY, "serve", *anywhere, "--journal", str(tmp_path / "journal")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while b"waiting 1" not in shown:
+            shown += os.read(ours, 65_536)
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+    os.close(ours)
+    before, _, _ = shown.partition(b"1 item in ")
+    assert b"reading " in before, "the bar is there until the journal is read"
 
 
 def test_a_terminal_gets_a_live_line() -> None:

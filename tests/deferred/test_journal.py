@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ramify.deferred import Edge, GroupCommit, Item, JournaledQueue, Policy, custom, listed
-from ramify.deferred.records import MAGIC, Drop, Put, Reader, encode
+from ramify.deferred.records import MAGIC, Drop, Put, encode, read_records
 from ramify.errors import InvalidFile, InvalidPush, InvalidTime, JournalFailed, JournalInUse
 from tests.deferred.disk import Disk
 
@@ -184,8 +184,8 @@ def test_any_change_to_any_byte_is_noticed_and_everything_before_it_kept(data: s
 
 
 def test_blocks_that_were_never_written_are_damage_and_not_records() -> None:
-    reader = Reader(MAGIC + encode(Drop(1)) + bytes(4096))
-    assert [record for record, _, _ in reader.records()] == [Drop(1)]
+    reader = read_records(MAGIC + encode(Drop(1)) + bytes(4096))
+    assert [record for record, _ in reader.records()] == [Drop(1)]
     assert reader.damage
     assert reader.lost == 4096
 
@@ -193,7 +193,7 @@ def test_blocks_that_were_never_written_are_damage_and_not_records() -> None:
 def test_a_whole_record_that_makes_no_sense_is_damage() -> None:
     frame = encode(Put(1, 0, 1, "k", 1, 1, None, 1, None, None, False, False))
     nonsense = encode(Put(1, 0, 1, 5, 1, 1, None, 1, None, None, False, False))  # type: ignore[arg-type]
-    reader = Reader(MAGIC + frame + nonsense + frame)
+    reader = read_records(MAGIC + frame + nonsense + frame)
     assert len(list(reader.records())) == 1
     assert "makes no sense" in reader.damage
 

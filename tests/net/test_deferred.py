@@ -234,3 +234,19 @@ def test_a_disk_that_fails_ends_the_server_in_words_and_nothing_unwritten_is_acc
         served.process.kill()
     with JournaledQueue(tmp_path / "journal") as queue:
         assert {item.key for item in queue} >= {f"k{number}" for number in range(10)}
+
+
+def test_with_a_tick_what_becomes_due_in_between_leaves_together() -> None:
+    async def work() -> None:
+        async with ProducerClient(served.inbound) as producer, ConsumerClient(served.outbound) as consumer:
+            await producer.push([push("first")])
+            await take(consumer, 1)
+            await producer.push([push("soon", None, 0.0), push("later", None, 0.05)])
+            async for items in consumer.batches():
+                assert [item.key for item in items] == ["soon", "later"]
+                await consumer.acknowledge(items)
+                break
+            await consumer.settle()
+
+    with serving("--tick", "1") as served:
+        run(work)

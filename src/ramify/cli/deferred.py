@@ -33,6 +33,7 @@ from ramify.cli.deferred_options import (
     Outbound,
     Quiet,
     SpeakText,
+    Tick,
     needs_zeromq,
 )
 from ramify.cli.deferred_produce import produce
@@ -69,6 +70,7 @@ def serve(
     consumer_timeout: ConsumerTimeout = 10.0,
     commit_records: CommitRecords = 2_000,
     commit_delay: CommitDelay = 0.005,
+    tick: Tick = 0.0,
     grace: Grace = 5.0,
 ) -> None:
     """Serve a deferred queue to producers and consumers over ZeroMQ.
@@ -82,21 +84,20 @@ def serve(
       ramify deferred serve --quiet 5 --journal orders.journal
     """
     needs_zeromq()
-    from ramify.deferred import Edge, Policy, parse_merge
-    from ramify.deferred.encoded import over_encoded
+    from ramify.deferred.encoded import policy_of
     from ramify.deferred.endpoints import checked_address, checked_endpoint
     from ramify.deferred.serving import Limits
+    from ramify.deferred.wire import PushPolicy
     from ramify.net.deferred import Serving
 
-    if edge not in tuple(Edge):
-        raise typer.BadParameter(f"{edge!r} is none of {', '.join(Edge)}", param_hint="--edge")
-    policy = over_encoded(Policy(quiet, max_wait, max_count, Edge(edge), parse_merge(merge)))
+    policy = policy_of(PushPolicy(quiet, max_wait, max_count, edge, merge))
     limits = Limits(max_keys, max_bytes, in_flight, silence=consumer_timeout)
     serving = Serving(
         checked_endpoint(inbound, allow_remote=allow_remote),
         checked_endpoint(outbound, allow_remote=allow_remote),
         commit_records,
         commit_delay,
+        tick,
         grace,
     )
     address = None if metrics is None else checked_address(metrics, allow_remote=allow_remote)

@@ -26,6 +26,17 @@ MaxWait = Annotated[float | None, typer.Option("--max-wait", help="Seconds from 
 MaxCount = Annotated[int | None, typer.Option("--max-count", help="Pushes that make a key due.")]
 EdgeName = Annotated[str, typer.Option("--edge", help="trailing, leading or both.")]
 MergeName = Annotated[str, typer.Option("--merge", help="last, first, sum, min, max, count or list:BOUND.")]
+OwnQuiet = Annotated[
+    float | None, typer.Option("--quiet", help="A policy of its own: seconds from this push to the deadline.")
+]
+OwnMaxWait = Annotated[
+    float | None, typer.Option("--max-wait", help="… seconds from the first push at most.")
+]
+OwnMaxCount = Annotated[int | None, typer.Option("--max-count", help="… pushes that make the key due.")]
+OwnEdge = Annotated[str | None, typer.Option("--edge", help="… trailing, leading or both.")]
+OwnMerge = Annotated[
+    str | None, typer.Option("--merge", help="… last, first, sum, min, max, count or list:BOUND.")
+]
 MaxKeys = Annotated[int, typer.Option("--max-keys", min=1, help="Keys that wait at most.")]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", min=1, help="Bytes of data that are held at most.")]
 InFlight = Annotated[
@@ -40,6 +51,10 @@ CommitRecords = Annotated[
 CommitDelay = Annotated[
     float, typer.Option("--commit-delay", min=0.0, help="Seconds that a group waits at most.")
 ]
+Tick = Annotated[
+    float,
+    typer.Option("--tick", min=0.0, help="Seconds between two evictions at least; 0: at every deadline."),
+]
 Grace = Annotated[float, typer.Option("--grace", min=0.0, help="Seconds for acknowledgements after SIGTERM.")]
 KeyArgument = Annotated[str | None, typer.Argument(metavar="KEY", help="The key to push.")]
 DataArgument = Annotated[str | None, typer.Argument(metavar="DATA", help="Its data, a text.")]
@@ -50,7 +65,7 @@ Delay = Annotated[
 PushFile = Annotated[
     str | None,
     typer.Option(
-        "--file", metavar="FILE", help="Lines with key, data, delay or deadline, version; - is stdin."
+        "--file", metavar="FILE", help="Lines with key, data, delay or deadline, version, policy; - is stdin."
     ),
 ]
 TextLines = Annotated[

@@ -21,6 +21,11 @@ from ramify.cli.deferred_options import (
     KeyArgument,
     MadeUpKeys,
     MadeUpMessages,
+    OwnEdge,
+    OwnMaxCount,
+    OwnMaxWait,
+    OwnMerge,
+    OwnQuiet,
     PushFile,
     QuietMax,
     QuietMin,
@@ -37,7 +42,7 @@ from ramify.cli.tables import counted, printable
 from ramify.errors import RamifyError
 
 if TYPE_CHECKING:
-    from ramify.deferred.wire import Push, Pushed
+    from ramify.deferred.wire import Push, Pushed, PushPolicy
 
 PER_REQUEST = 500
 UNDER_WAY = 8
@@ -72,6 +77,11 @@ def produce(
     delay: Delay = None,
     file: PushFile = None,
     text: TextLines = False,
+    quiet: OwnQuiet = None,
+    max_wait: OwnMaxWait = None,
+    max_count: OwnMaxCount = None,
+    edge: OwnEdge = None,
+    merge: OwnMerge = None,
     simulate: Simulate = False,
     keys: MadeUpKeys = 1_000,
     messages: MadeUpMessages = 10_000,
@@ -84,7 +94,8 @@ def produce(
 ) -> None:
     """Push to a served queue, and say how many pushes were accepted.
 
-    A refused push makes the exit status 1, and the reason is shown.
+    A refused push makes the exit status 1, and the reason is shown. With --quiet, --max-wait, --max-count,
+    --edge or --merge the pushes bring a policy of their own, in place of the server's.
 
     \b
     Example:
@@ -99,6 +110,9 @@ def produce(
         raise typer.BadParameter("give a KEY, or --file, or --simulate")
     if quiet_max < quiet_min:
         raise typer.BadParameter("it is below --quiet-min", param_hint="--quiet-max")
+    policy = _policy(
+        {"quiet": quiet, "max_wait": max_wait, "max_count": max_count, "edge": edge, "merge": merge}
+    )
     tally = _Tally()
     with _input(file) as source:
         if simulate:
@@ -107,7 +121,7 @@ def produce(
             pushes = _from_lines(source, text, delay, tally)
         else:
             pushes = [_push(key or "", _value(data, as_json), delay)]
-        asyncio.run(_produce(checked_endpoint(to), pushes, rate, timeout, tally))
+        asyncio.run(_produce(checked_endpoint(to), _judged(pushes, policy), rate, timeout, tally))
     _conclude(tally)
 
 
@@ -194,7 +208,7 @@ def _push_of_json(line: bytes, delay: float | None) -> Push:
     from ramify.files.json_text import json_object
 
     content = json_object(line)
-    unknown = sorted(content.keys() - {"key", "data", "delay", "deadline", "version"})
+    unknown = sorted(content.keys() - {"key", "data", "delay", "deadline", "version", "policy"})
     if unknown or not isinstance(content.get("key"), str):
         raise ValueError(f"unknown: {', '.join(unknown)}" if unknown else "there is no key that is a text")
     times = {name: content.get(name) for name in ("delay", "deadline", "version")}
@@ -203,7 +217,38 @@ def _push_of_json(line: bytes, delay: float | None) -> Push:
             raise ValueError(f"{name} is not a number")
     if times["delay"] is None and times["deadline"] is None:
         times["delay"] = delay
-    return _push(content["key"], content.get("data"), **times)
+    push = _push(content["key"], content.get("data"), **times)
+    push.policy = _policy(content.get("policy", {}))
+    return push
+
+
+def _policy(parts: Any) -> PushPolicy | None:
+    """The policy that pushes bring, if any part of it is given; an impossible one is refused here already."""
+    import msgspec
+
+    from ramify.deferred.encoded import policy_of
+    from ramify.deferred.wire import PushPolicy
+
+    names = PushPolicy.__struct_fields__
+    if not isinstance(parts, dict) or not parts.keys() <= set(names):
+        raise ValueError(f"a policy is an object with some of {', '.join(names)}")
+    given = {name: part for name, part in parts.items() if part is not None}
+    if not given:
+        return None
+    plain = PushPolicy()
+    try:
+        said = msgspec.convert([given.get(name, getattr(plain, name)) for name in names], PushPolicy)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"policy: {error}") from None
+    policy_of(said)
+    return said
+
+
+def _judged(pushes: Iterable[Push], policy: PushPolicy | None) -> Iterator[Push]:
+    """Give the policy to all pushes that bring none."""
+    for push in pushes:
+        push.policy = push.policy or policy
+        yield push
 
 
 def _push(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from ramify.deferred.merge import FIRST, LAST, Merge
-from ramify.deferred.policy import Policy
-from ramify.deferred.wire import decode_data, encode_data
+from ramify.deferred.merge import FIRST, LAST, Merge, parse_merge
+from ramify.deferred.policy import Policy, parse_edge
+from ramify.deferred.wire import PushPolicy, decode_data, encode_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,13 @@ def over_encoded(policy: Policy) -> Policy:
     if policy.merge in (LAST, FIRST):
         return policy  # They choose between data and never look into it.
     return replace(policy, merge=_encoded(policy.merge))
+
+
+@lru_cache(maxsize=1_000)
+def policy_of(said: PushPolicy) -> Policy:
+    """The policy that a push brings, for data that is encoded; an impossible one is refused."""
+    edge, merge = parse_edge(said.edge), parse_merge(said.merge)
+    return over_encoded(Policy(said.quiet, said.max_wait, said.max_count, edge, merge))
 
 
 def _encoded(merge: Merge) -> EncodedMerge:

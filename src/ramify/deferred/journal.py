@@ -18,14 +18,11 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from ramify.deferred.files import Appender, Files
-from ramify.deferred.records import FORMAT, MAGIC, Put, Reader, States
+from ramify.deferred.records import FORMAT, MAGIC, Put, Reader, Record, States, read_records
 from ramify.errors import InvalidFile, JournalFailed, JournalInUse
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many have been read."""
-
-PROGRESS_EVERY = 1 << 16
-"""Records between two calls of a progress function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,8 @@ class Journal:
     """Appends records to a folder, and reads back what was appended."""
 
     def __init__(self, files: Files, group: GroupCommit, progress: Progress | None = None) -> None:
-        self._files, self._group = files, group
+        self._files, self._delay = files, group.delay
+        self._most_records, self._most_bytes = group.records, group.bytes
         self.damage: list[Damage] = []
         self._states = States()
         sources = self._tidied()
@@ -108,7 +106,7 @@ class Journal:
         self._waiting.append(frame)
         self._waiting_bytes += len(frame)
         self.appended += 1
-        if len(self._waiting) >= self._group.records or self._waiting_bytes >= self._group.bytes:
+        if len(self._waiting) >= self._most_records or self._waiting_bytes >= self._most_bytes:
             self.commit()
         elif now is not None:
             self.commit_due(now)
@@ -151,7 +149,7 @@ class Journal:
             return False
         if self._waiting_since is None:
             self._waiting_since = now
-        if now - self._waiting_since < self._group.delay:
+        if now - self._waiting_since < self._delay:
             return False
         self.commit()
         return True
@@ -159,7 +157,7 @@ class Journal:
     @property
     def commit_at(self) -> float | None:
         """When `commit_due` will have something to do, if that is known."""
-        return None if self._waiting_since is None else self._waiting_since + self._group.delay
+        return None if self._waiting_since is None else self._waiting_since + self._delay
 
     def rotate(self) -> list[str]:
         """Begin a new log, and name the files that are complete from now on."""
@@ -217,17 +215,14 @@ class Journal:
         total = sum(self._files.size(name) for name in sources)
         done = 0
         for name in sources:
-            reader = Reader(self._files.read(name))
-            for position, (record, _, _) in enumerate(reader.records(), 1):
-                self._states.read(record)
-                if position % PROGRESS_EVERY == 0:
-                    progress(done + reader.offset, total)
+            reader = read_records(self._files.read(name))
+            self._states.read(reader, lambda offset, before=done: progress(before + offset, total))  # type: ignore[misc]
             if reader.damage:
                 self._set_aside(name, reader)
             done += reader.offset + reader.lost
             progress(done, total)
 
-    def _set_aside(self, name: str, reader: Reader) -> None:
+    def _set_aside(self, name: str, reader: Reader[Record]) -> None:
         """Report a damage, copy what lies behind it, and cut it off."""
         content = self._files.read(name)
         torn = content[reader.offset :]

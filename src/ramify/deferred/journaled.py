@@ -22,7 +22,7 @@ from ramify.deferred.journal import Commit, Damage, GroupCommit, Journal, Progre
 from ramify.deferred.life import Entry, Traced, is_holding, traced
 from ramify.deferred.policy import Policy
 from ramify.deferred.queue import PLAIN, DeferredQueue, check_time
-from ramify.deferred.records import Drop, Put, encode, encode_entry, entry_of
+from ramify.deferred.records import Put, encode_drop, encode_entry, entry_of
 
 RUN = 40
 """Bits that count the records of one run; the bits above are the number of the run's first log,
@@ -81,7 +81,7 @@ class JournaledQueue:
         entry = self._queue.entry(key)
         if entry is None:
             return None
-        self._journal.append(encode(Drop(traced(entry).number)))
+        self._journal.append(encode_drop(traced(entry).number))
         return self._queue.cancel(key)
 
     def commit(self) -> int:
@@ -155,7 +155,7 @@ class JournaledQueue:
         is_given = ticket in self._in_flight or ticket in self._returned
         if not is_given and not self._waits_as(ticket, key):
             return False
-        self._journal.append(encode(Drop(ticket)))
+        self._journal.append(encode_drop(ticket))
         if is_given:
             self._in_flight.pop(ticket, None)
             self._returned.pop(ticket, None)
@@ -289,10 +289,10 @@ class JournaledQueue:
 
     def _record(self, entry: Traced, now: float | None = None) -> None:
         """Write down a key's new state, before it takes effect."""
-        number = self._last + 1
-        self._journal.append(encode_entry(entry, number), now)
+        number, journal = self._last + 1, self._journal
+        journal.append(encode_entry(entry, number), now)
         entry.number, entry.place, self._last = number, entry.place or number, number
-        if self._journal.committed == self._journal.appended:
+        if journal.committed == journal.appended:
             self.compact_if_worthwhile()
 
     def _record_holds(self, taken: list[Entry]) -> None:
@@ -304,14 +304,12 @@ class JournaledQueue:
 
     def _restore(self, live: dict[int, Put]) -> None:
         """Let each key wait in its latest state; its earlier ones were in flight and come back."""
-        latest: dict[str, Put] = {}
-        for put in live.values():
-            earlier = latest.get(put.key)
-            if earlier is not None and not earlier.is_holding:
-                self._return(InFlight(earlier.key, earlier.data, earlier.deadline, earlier.number))
-            latest[put.key] = put
-        for put in sorted(latest.values(), key=attrgetter("place")):
-            self._queue.apply(entry_of(put))
+        latest = {put.key: put for put in live.values()}
+        if len(latest) < len(live):
+            for put in live.values():
+                if latest[put.key] is not put and not put.is_holding:
+                    self._return(InFlight(put.key, put.data, put.deadline, put.number))
+        self._queue.restore(map(entry_of, sorted(latest.values(), key=attrgetter("place"))))
 
     def _return(self, item: InFlight) -> None:
         self._returned[item.ticket] = item

@@ -103,7 +103,7 @@ def pushed(entry: Entry | None, push: Push) -> tuple[Outcome, Traced]:
     """Say what a push makes of a key's entry; nothing has changed if it is refused."""
     wanted, now, policy = _wanted(push), push.now, push.policy
     if policy.is_plain and push.version is None and not is_holding(entry):
-        return _replaced(entry, push, wanted)
+        return replaced(entry, push.key, push.data, wanted, now)
     policy.merge.check(push.key, push.data)
     if entry is not None:
         judge = _pushed_while_holding if is_holding(entry) else _pushed_again
@@ -111,6 +111,20 @@ def pushed(entry: Entry | None, push: Push) -> tuple[Outcome, Traced]:
     if policy.leads and now is not None:
         return ADDED, _begun(push, now, LEADING)
     return ADDED, _begun(push, _bounded(push, wanted, now, 1), WAITING)
+
+
+def replaced(
+    entry: Entry | None, key: str, data: Any, deadline: float, now: float | None = None
+) -> tuple[Outcome, Traced]:
+    """Do in one step what the general way does for most pushes: the last data and deadline win."""
+    if entry is None:
+        return ADDED, Traced(key, data, deadline, 1, now)
+    old = traced(entry)
+    first = now if old.first is None else old.first
+    place = old.place if deadline == old.deadline else 0
+    return UPDATED, Traced(
+        key, data, deadline, old.count + 1, first, old.version, None, WAITING, old.number, place
+    )
 
 
 def held(entry: Entry, now: float | None) -> Traced | None:
@@ -125,18 +139,6 @@ def _begun(push: Push, deadline: float, phase: Phase, number: int = 0) -> Traced
     data, now = push.policy.merge.start(push.data), push.now
     quiet_at = _quiet_at(push, now) if push.policy.leads else None
     return Traced(push.key, data, deadline, 1, now, push.version, quiet_at, phase, number)
-
-
-def _replaced(entry: Entry | None, push: Push, deadline: float) -> tuple[Outcome, Traced]:
-    """Do in one step what the general way does for most pushes: the last data and deadline win."""
-    if entry is None:
-        return ADDED, Traced(push.key, push.data, deadline, 1, push.now)
-    old = traced(entry)
-    first = push.now if old.first is None else old.first
-    place = old.place if deadline == old.deadline else 0
-    return UPDATED, Traced(
-        push.key, push.data, deadline, old.count + 1, first, old.version, None, WAITING, old.number, place
-    )
 
 
 def _pushed_while_holding(entry: Traced, push: Push, wanted: float) -> tuple[Outcome, Traced]:

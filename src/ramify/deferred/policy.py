@@ -25,6 +25,13 @@ class Edge(StrEnum):
     """At the first push, and once more after the burst if there was a second push."""
 
 
+def parse_edge(text: str) -> Edge:
+    """Find the edge that a text names."""
+    if text not in tuple(Edge):
+        raise InvalidPolicy(f"unknown edge {text!r}; the edges are {', '.join(Edge)}")
+    return Edge(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How the pushes of one key become one item."""

@@ -7,12 +7,12 @@ an argument, in any unit, as long as it is the same everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import inf
 from typing import Any
 
 from ramify.deferred.items import Item, Outcome
-from ramify.deferred.life import HOLDING, Entry, Push, Traced, held, is_holding, pushed
+from ramify.deferred.life import HOLDING, LATEST, Entry, Push, Traced, held, is_holding, pushed, replaced
 from ramify.deferred.policy import Policy
 from ramify.deferred.schedule import Schedule
 from ramify.errors import InvalidTime
@@ -72,9 +72,12 @@ class DeferredQueue:
         policy: Policy | None = None,
     ) -> tuple[Outcome, Traced]:
         """Say what a push would come to, and change nothing."""
-        return pushed(
-            self._schedule.entries.get(key), Push(key, data, deadline, now, version, policy or self.policy)
-        )
+        entry = self._schedule.entries.get(key)
+        # Most pushes are like this: nothing but a deadline that is a time.
+        is_plain = self._is_plain and policy is None and version is None and now is None
+        if is_plain and type(deadline) is float and -LATEST < deadline < LATEST and not is_holding(entry):
+            return replaced(entry, key, data, deadline)
+        return pushed(entry, Push(key, data, deadline, now, version, policy or self.policy))
 
     def apply(self, entry: Traced) -> None:
         """Give a key the entry that was planned for it."""
@@ -82,6 +85,16 @@ class DeferredQueue:
             self._has_led = True
             self._holding += (entry.phase is HOLDING) - self._is_holding(entry.key)
         self._schedule.put(entry)
+
+    def restore(self, entries: Iterable[Traced]) -> None:
+        """Fill an empty queue with entries, one for each key, in the order in which they came."""
+        by_key: dict[str, Entry] = {}
+        for entry in entries:
+            by_key[entry.key] = entry
+            if entry.quiet_at is not None or entry.phase is HOLDING:
+                self._has_led = True
+                self._holding += entry.phase is HOLDING
+        self._schedule.fill(by_key)
 
     # ── out ───────────────────────────────────────────────────────────────────────────────
 
@@ -167,9 +180,11 @@ class DeferredQueue:
     def take(self, now: float) -> Entry | None:
         """Evict, as an entry."""
         check_time(now)
-        while not self._is_paused and (entry := self._schedule.pop(now)) is not None:
-            if not self._has_led:
-                return entry
+        if self._is_paused:
+            return None
+        if not self._has_led:
+            return self._schedule.pop(now)
+        while (entry := self._schedule.pop(now)) is not None:
             if not is_holding(entry):
                 self._hold(entry, now)
                 return entry

@@ -14,12 +14,13 @@ from math import inf
 from ramify.deferred import text, wire
 from ramify.deferred.answers import looks_like_text, write_deliveries, write_failure
 from ramify.deferred.consumers import Consumer, Consumers, Peer
+from ramify.deferred.encoded import policy_of
 from ramify.deferred.items import InFlight, Outcome
 from ramify.deferred.policy import Policy
 from ramify.deferred.queue import PLAIN
 from ramify.deferred.serving import Counts, Limits, Sent, Side
 from ramify.deferred.ticketed import Tickets
-from ramify.errors import BadMessage, InvalidPush
+from ramify.errors import BadMessage, InvalidPolicy, InvalidPush
 
 FARTHEST = 1e10
 """Seconds: no delay is longer and no deadline is later after 1970; that is some 300 years."""
@@ -151,7 +152,8 @@ class Server:
         refused = []
         for index, push in enumerate(request.pushes):
             try:
-                self._push(push.key, bytes(push.data), self._deadline(push, now), now, push.version)
+                deadline = self._deadline(push, now)
+                self._push(push.key, bytes(push.data), deadline, now, push.version, push.policy)
             except _Refused as refusal:
                 refused.append(wire.Refusal(index, refusal.code, refusal.reason))
         accepted = len(request.pushes) - len(refused)
@@ -162,27 +164,38 @@ class Server:
     def _push_text(self, frame: bytes, now: float) -> bytes:
         push = text.read_push(frame)
         try:
-            self._push(push.key, push.data, now + push.microseconds / text.MICROSECONDS, now, None)
+            self._push(push.key, push.data, now + push.microseconds / text.MICROSECONDS, now)
         except _Refused as refusal:
             self.counts.refused += 1
             return text.write_refusal(refusal.code, refusal.reason)
         self.counts.accepted += 1
         return text.ACCEPTED
 
-    def _push(self, key: str, data: bytes, deadline: float | None, now: float, version: float | None) -> None:
+    def _push(
+        self,
+        key: str,
+        data: bytes,
+        deadline: float | None,
+        now: float,
+        version: float | None = None,
+        said: wire.PushPolicy | None = None,
+    ) -> None:
         """Push if the limits allow it, and keep account of the bytes."""
         before = self._queue.get(key)
         size = 0 if before is None else len(before.data)
         self._check_push(key, data, is_new=before is None, growth=len(data) - size)
-        clock = now if deadline is None or self._needs_clock else None
+        clock = now if deadline is None or self._needs_clock or said is not None else None
         try:
-            outcome = self._queue.push(key, data, deadline, now=clock, version=version)
+            policy = None if said is None else policy_of(said)
+            outcome = self._queue.push(key, data, deadline, now=clock, version=version, policy=policy)
+        except InvalidPolicy as refusal:
+            raise _Refused("policy", str(refusal)) from None
         except InvalidPush as refusal:
             raise _Refused("invalid", refusal.reason) from None
         except wire.UNREADABLE as error:
             raise _Refused("invalid", f"this data cannot be merged: {error}") from None
         self.counts.added += outcome is Outcome.ADDED
-        if self._is_plain and version is None:
+        if self._is_plain and version is None and said is None:
             self._held += len(data) - size
         else:
             after = self._queue.get(key)

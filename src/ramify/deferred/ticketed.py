@@ -25,6 +25,7 @@ class Tickets(Protocol):
         *,
         now: float | None = None,
         version: float | None = None,
+        policy: Policy | None = None,
     ) -> Outcome:
         """Let a key wait."""
 
@@ -80,9 +81,10 @@ class TicketedQueue:
         *,
         now: float | None = None,
         version: float | None = None,
+        policy: Policy | None = None,
     ) -> Outcome:
         """Push as to a `DeferredQueue`."""
-        return self._queue.push(key, data, deadline, now=now, version=version)
+        return self._queue.push(key, data, deadline, now=now, version=version, policy=policy)
 
     def drain(self, now: float, limit: int | None = None) -> list[InFlight]:
         """Give out what came back, then what is due, up to a limit."""

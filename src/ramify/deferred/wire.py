@@ -1,13 +1,15 @@
 """The messages between a served queue and its producers and consumers, as bytes.
 
-    producer → server   [1, 1, request, [[key, data, delay, deadline, version], …]]      Pushes
-    server → producer   [2, 1, request, accepted, [[index, code, reason], …]]            Pushed
-    server → anyone     [3, 1, request, code, reason]                                    Failed
-    consumer → server   [4, 1, window]                                                   Take
-    consumer → server   [5, 1, [[ticket, key], …]]                                       Ack
-    consumer → server   [6, 1]                                                           Leave
-    server → consumer   [7, 1, [[ticket, key, data, deadline], …]]                       Deliver
-    server → consumer   [8, 1, done, [ticket, …]]                                        Acked
+    producer → server   [1, 1, request, [[key, data, delay, deadline, version, policy], …]]    Pushes
+    server → producer   [2, 1, request, accepted, [[index, code, reason], …]]                  Pushed
+    server → anyone     [3, 1, request, code, reason]                                          Failed
+    consumer → server   [4, 1, window]                                                         Take
+    consumer → server   [5, 1, [[ticket, key], …]]                                             Ack
+    consumer → server   [6, 1]                                                                 Leave
+    server → consumer   [7, 1, [[ticket, key, data, deadline], …]]                             Deliver
+    server → consumer   [8, 1, done, [ticket, …]]                                              Acked
+
+    policy              [quiet, max_wait, max_count, edge, merge], or nil for the server's
 
 Each is one MessagePack array: the kind, the version of the format, and its parts; elements
 behind them are passed over. `data` stays encoded from the producer to the consumer.
@@ -29,14 +31,25 @@ NOTHING = Raw(b"\xc0")
 """Data that is `None`."""
 
 
+class PushPolicy(Struct, array_like=True, frozen=True):
+    """A policy for one push alone; `merge` is named as on the command line."""
+
+    quiet: float | None = None
+    max_wait: float | None = None
+    max_count: int | None = None
+    edge: str = "trailing"
+    merge: str = "last"
+
+
 class Push(Struct, array_like=True):
-    """One push: its deadline is after a delay, or at a Unix time, or by the server's policy."""
+    """One push: its deadline is after a delay, or at a Unix time, or by its policy or the server's."""
 
     key: str
     data: Raw = NOTHING
     delay: float | None = None
     deadline: float | None = None
     version: float | None = None
+    policy: PushPolicy | None = None
 
 
 class Refusal(Struct, array_like=True, frozen=True):

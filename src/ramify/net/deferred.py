@@ -40,6 +40,8 @@ class Serving:
     outbound: str = "tcp://127.0.0.1:5444"
     commit_records: int = 2_000
     commit_delay: float = 0.005
+    tick: float = 0.0
+    """Seconds between two evictions at least; 0 evicts exactly at each deadline."""
     grace: float = 5.0
     """Seconds in which consumers may still acknowledge after a stop was asked for."""
 
@@ -54,7 +56,7 @@ class DeferredService:
         self._thread = ThreadPoolExecutor(1, "ramify-journal")
         self._commit: tuple[Commit, asyncio.Future[None]] | None = None
         self._uncommitted_since: float | None = None
-        self._compact_at = 0.0
+        self._compact_at = self._evict_at = 0.0
         self._stop_at: float | None = None
         self.unsent = 0
         """Answers that no producer was there to take."""
@@ -88,7 +90,7 @@ class DeferredService:
             while not self._is_over(loop.time()):
                 self._wake.clear()
                 has_read = self._read()
-                self._write(self._server.outgoing(time.time()))
+                self._write(self._outgoing(loop.time()))
                 await self._commit_step(loop)
                 if has_read:
                     await asyncio.sleep(0)
@@ -190,13 +192,21 @@ class DeferredService:
 
     # ── time ──────────────────────────────────────────────────────────────────────────────
 
+    def _outgoing(self, now: float) -> list[Sent]:
+        """What is to be sent: answers always, and what is due if the tick allows it."""
+        if now < self._evict_at:
+            return self._server.answers()
+        self._evict_at = now + self._serving.tick
+        return self._server.outgoing(time.time())
+
     async def _sleep(self, loop: asyncio.AbstractEventLoop) -> None:
         """Sleep until something comes in or is due."""
         # Sending may have used up the signal that something came in, so ask once more.
         for side in self._readable_sides():
             if int(self._sockets[side].getsockopt(zmq.EVENTS)) & zmq.POLLIN:
                 return
-        seconds = min(self._server.next_wake() - time.time(), LONGEST_SLEEP)
+        until_due = max(self._server.next_wake() - time.time(), self._evict_at - loop.time())
+        seconds = min(until_due, LONGEST_SLEEP)
         if self._commit is None:
             seconds = min(seconds, self._commit_at(loop.time()) - loop.time())
         if self._stop_at is not None:
