@@ -6,7 +6,6 @@ python -m bench spark_route [--quick]
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -19,6 +18,7 @@ from pyspark.sql import functions as F
 
 from bench.data import SEED, mqtt_patterns, mqtt_topics
 from bench.report import Report
+from bench.spark_timing import identity, in_turns, tell, tell_memory, timed, verdict
 from ramify import pipeline
 
 FLOOR = "the floor, an identity mapInArrow"
@@ -31,8 +31,7 @@ RLIKE_PATTERNS = 1_000
 def main(quick: bool = False) -> None:
     report = Report("spark_route", SEED, quick)
     events, patterns, repeats = (200_000, 5_000, 1) if quick else (5_000_000, 100_000, 3)
-    spark = pipeline.local_session(name="ramify bench", settings={"spark.driver.memory": "4g"})
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = pipeline.session(name="ramify bench", settings={"spark.driver.memory": "4g"})
     with tempfile.TemporaryDirectory() as folder:
         texts = write(Path(folder), events, patterns)
         table = spark.read.parquet(f"{folder}/events")
@@ -47,31 +46,29 @@ def compare(
 ) -> None:
     narrow = table.select("event_id", "topic")
     jobs = {"a scan of two columns": narrow, FLOOR: narrow.mapInArrow(identity, narrow.schema)}
+    narrow.limit(1).count()  # Spark's first job is slow
     for strategy in ("broadcast", "join"):
         start = perf_counter()
         jobs[strategy] = pipeline.route(narrow, subscriptions, strategy=strategy)
         seconds = perf_counter() - start
         report.figure(f"{len(texts):,} patterns, {strategy}: reading and preparing them", f"{seconds:.1f} s")
     report.figure("matches an event", f"{jobs['broadcast'].count() / events:.2f}")
-    rates = in_turns(jobs, events, repeats)
-    for name, each in rates.items():
-        report.figure(f"{events:,} events, {len(texts):,} patterns: {name}", f"{median(each):,.0f}/s")
-    ratios = [ours / floor for ours, floor in zip(rates["broadcast"], rates[FLOOR], strict=True)]
-    verdict(report, "broadcast beside the floor", median(ratios), OF_THE_FLOOR)
+    runs = in_turns(jobs, events, repeats)
+    for name, each in runs.items():
+        tell(report, f"{events:,} events, {len(texts):,} patterns: {name}", each)
+    pairs = list(zip(runs["broadcast"], runs[FLOOR], strict=True))
+    verdict(
+        report,
+        "broadcast beside the floor",
+        median(ours.rate / floor.rate for ours, floor in pairs),
+        OF_THE_FLOOR,
+    )
+    by_cpu = median(floor.cost / ours.cost for ours, floor in pairs)
+    report.figure("broadcast beside the floor, by the processor's time", f"{by_cpu:.2f}×")
+    tell_memory(report)
     scaled = by_rlike(report, narrow, texts)
     what = f"broadcast beside rlike at {len(texts):,} patterns, scaled"
-    verdict(report, what, median(rates["broadcast"]) / scaled, TIMES_RLIKE)
-
-
-def in_turns(jobs: dict[str, DataFrame], events: int, repeats: int) -> dict[str, list[float]]:
-    """The rate of each job in each round, so that a slow moment is slow for all; one round warms up."""
-    rates: dict[str, list[float]] = {name: [] for name in jobs}
-    for turn in range(repeats + 1):
-        for name, job in jobs.items():
-            measured = rate(job, events)
-            if turn:
-                rates[name].append(measured)
-    return rates
+    verdict(report, what, median(run.rate for run in runs["broadcast"]) / scaled, TIMES_RLIKE)
 
 
 def by_rlike(report: Report, events: DataFrame, texts: list[str]) -> float:
@@ -81,28 +78,13 @@ def by_rlike(report: Report, events: DataFrame, texts: list[str]) -> float:
     few.count()
     regexes = spark.createDataFrame([(as_regex(text),) for text in some], "regex string")
     joined = few.join(F.broadcast(regexes), F.expr("topic rlike regex"))
-    measured = rate(joined, sample)
+    measured = timed(joined, sample).rate
     scaled = measured * len(some) / len(texts)
     report.figure(
         f"nested loop with rlike, {sample:,} events and {len(some):,} patterns", f"{measured:,.0f}/s"
     )
     report.figure(f"the same scaled to {len(texts):,} patterns, not measured", f"{scaled:,.1f}/s")
     return scaled
-
-
-def rate(job: DataFrame, events: int) -> float:
-    """Events a second, the answer written to nowhere."""
-    start = perf_counter()
-    job.write.format("noop").mode("overwrite").save()
-    return events / (perf_counter() - start)
-
-
-def identity(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from batches
-
-
-def verdict(report: Report, what: str, ratio: float, target: float) -> None:
-    report.figure(what, f"{ratio:,.2f}×", f"≥ {target:,g}×", "reached" if ratio >= target else "missed")
 
 
 def as_regex(pattern: str) -> str:

@@ -25,6 +25,9 @@ RamifyError
 └── InfrastructureError    the machine under ramify failed or is taken
     ├── JournalInUse           a journal that another process has open
     ├── JournalFailed          a journal that could not be written
+    ├── StoreInUse             a store that another process has open
+    ├── StoreUnreadable        a store that is damaged or of a newer version, or a file that is none
+    ├── StoreFailed            a store that could not be opened or written
     ├── EndpointFailed         an address that could not be bound
     ├── Unanswered             a server that does not answer
     ├── NotInstalled           a library that this needs is not there
@@ -234,6 +237,18 @@ class JournalInUse(InfrastructureError):
 
 class JournalFailed(InfrastructureError):
     """The journal could not be written, so nothing more is accepted until it is opened anew."""
+
+
+class StoreInUse(InfrastructureError):
+    """Another process has the store open."""
+
+
+class StoreUnreadable(InfrastructureError):
+    """The store is damaged or of a newer version, or the file is none; it is left as it is."""
+
+
+class StoreFailed(InfrastructureError):
+    """The store could not be opened or written; nothing of what was to be kept is kept."""
 
 
 class EndpointFailed(InfrastructureError):

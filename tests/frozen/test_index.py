@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -255,3 +256,38 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_criteria_that_ask_for_nothing_always_hold() -> None:
     frozen = FrozenIndex.build([subscription(0, parse_pattern("a"), All((All(()),)))])
     assert answers(frozen, ["a", "b"]) == [{"0"}, set()]
+
+
+def test_topics_that_were_seen_before_are_answered_as_new_ones_are() -> None:
+    subscriptions = [
+        Subscription(f"s{at}", "me", parse_pattern(text, "mqtt"), where)
+        for at, (text, where) in enumerate(
+            [
+                ("a/+", ALWAYS),
+                ("#", ALWAYS),
+                ("a/b", parse_criteria("n = 1")),
+                ("b/#", parse_criteria("n > 0")),
+            ]
+        )
+    ]
+    index = FrozenIndex.build(subscriptions)
+    for batch in (
+        ["a/b", "c"],
+        ["c", "b/c", None, "a/b"],
+        ["a/b"] * 3,
+        [],
+        ["x", "y", "z", "b", "c", "a/b"],
+    ):
+        fields = pa.array([{"n": at % 2} for at in range(len(batch))], pa.struct([("n", pa.int64())]))
+        array = pa.array(batch, pa.string())
+        afresh = FrozenIndex.build(subscriptions).match_numbers(array, fields)
+        again = index.match_numbers(array, fields)
+        assert sorted(np.transpose(again).tolist()) == sorted(np.transpose(afresh).tolist())
+
+
+def test_a_crowd_is_told_in_steps_that_keep_each_row_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ramify.frozen.index.MANY", 15)
+    index = FrozenIndex.build([Subscription(f"s{at}", "me", parse_pattern("#", "mqtt")) for at in range(7)])
+    steps = list(index.match_steps(pa.array(["a"] * 5)))
+    assert [sorted(set(rows.tolist())) for rows, _ in steps] == [[0, 1], [2, 3], [4]]
+    assert all(len(numbers) == 7 * len(set(rows.tolist())) for rows, numbers in steps)

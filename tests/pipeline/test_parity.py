@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
 from random import Random, randrange
 from typing import Any
 
@@ -142,3 +144,56 @@ def test_more_probes_than_a_join_takes_go_into_the_index(
     monkeypatch.setattr("ramify.pipeline.join.MANY_PROBES", 3)
     table = spark.createDataFrame(subscriptions, SUBSCRIPTIONS)
     assert pairs(pipeline.route(as_json(spark, events), table, strategy="join")) == wanted
+
+
+# ── realms, times, groups and content all at once, as a table and as a stream ─────────────
+
+OF_ALL = "realm string, valid_from timestamp, valid_to timestamp, group string"
+BEGIN = datetime(2026, 1, 1)
+
+
+def everything(dice: Random, spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    """Events and subscriptions that make use of every column there is."""
+
+    def moment() -> datetime | None:
+        return BEGIN + timedelta(hours=dice.randint(0, 9)) if dice.random() < 0.6 else None
+
+    subscribed = [
+        (*row, dice.choice(("red", "blue", None)), moment(), moment(), dice.choice((None, "g", "h")))
+        for row in subscription_rows(dice, 300)
+    ]
+    happened = [
+        (
+            at,
+            topic,
+            json.dumps(fields),
+            BEGIN + timedelta(hours=dice.randint(0, 9)),
+            dice.choice(("red", None)),
+        )
+        for at, topic, fields in event_rows(dice, 200)
+    ]
+    events = "event_id long, topic string, fields string, ts timestamp, realm string"
+    return (
+        spark.createDataFrame(happened, events),
+        spark.createDataFrame(subscribed, f"{SUBSCRIPTIONS}, {OF_ALL}"),
+    )
+
+
+@pytest.mark.parametrize("form", [as_struct, as_variant], ids=["struct", "variant"])
+def test_a_join_an_index_and_a_stream_agree_on_realms_times_groups_and_content(
+    spark: SparkSession, tmp_path: Path, form: Any
+) -> None:
+    seed = randrange(10**9)
+    print(f"seed {seed}")
+    events, subscriptions = everything(Random(seed), spark)
+    events.repartition(3).write.parquet(str(tmp_path / "events"))
+    stream = form(spark.readStream.schema(events.schema).parquet(str(tmp_path / "events")))
+    wanted = pairs(pipeline.route(form(events), subscriptions, strategy="join"))
+    assert wanted
+    assert pairs(pipeline.route(form(events), subscriptions, strategy="broadcast")) == wanted
+    live = pipeline.live(spark, subscriptions)
+    for name, given in (("agreed_fixed", subscriptions), ("agreed_live", live)):
+        routed = pipeline.route(stream, given).select("event_id", "subscription_id")
+        query = routed.writeStream.format("memory").queryName(name).trigger(availableNow=True).start()
+        query.awaitTermination()
+        assert pairs(spark.table(name)) == wanted

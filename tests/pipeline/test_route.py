@@ -237,7 +237,7 @@ def test_auto_says_why_it_chose(
     table = subscribed(spark, ("s", "x", "a"))
     with caplog.at_level(logging.INFO, "ramify.pipeline"):
         pipeline.route(events_on(spark, "a"), table)
-        monkeypatch.setattr("ramify.pipeline.routing.LARGE", 1)
+        monkeypatch.setattr("ramify.pipeline.tasks.LARGE", 1)
         assert pipeline.route(events_on(spark, "a"), table).count() == 1
     assert [record.message.split(":")[0] for record in caplog.records] == [
         "strategy broadcast",

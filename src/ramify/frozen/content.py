@@ -43,16 +43,15 @@ class FrozenContent:
         self._literals = Lists.from_arrays("content.literals", arrays)
         self._tests: dict[int, Callable[[Any], bool]] = {}
 
-    def find(self, rows: I64, patterns: I32, content: pa.Array | None, size: int) -> Pairs:
-        """The rows and subscriptions, given which rows match which patterns."""
+    def is_behind(self, patterns: I32) -> Flags:
+        """Whether any clause stands behind each pattern."""
         if not len(self._arrays["content.clause_subscriptions"]):
-            return rows[:0], patterns[:0]
-        has_content = (
-            self._lookups.counts(patterns) + self._bounds.counts(patterns) + self._tested.counts(patterns) > 0
-        )
-        rows, patterns = rows[has_content], patterns[has_content]
-        if not len(rows):
-            return rows, patterns
+            return np.zeros(len(patterns), dtype=np.bool_)
+        counts = [each.counts(patterns) for each in (self._lookups, self._bounds, self._tested)]
+        return np.asarray(sum(counts) > 0)
+
+    def find(self, rows: I64, patterns: I32, content: pa.Array | None, size: int) -> Pairs:
+        """The rows and subscriptions, given which rows match which patterns that have clauses behind them."""
         contents = Contents(content, size, self._constants)
         fields = Fields.from_columns([contents.column(path) for path in self._paths], size)
         origins, clauses = self._tested.expand(patterns)

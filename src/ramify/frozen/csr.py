@@ -26,11 +26,23 @@ class Lists:
         flat = (item for items in laid for item in items)
         return cls(starts, np.fromiter(flat, dtype=np.int32, count=int(starts[-1])))
 
-    def counts(self, positions: I32) -> I64:
+    @classmethod
+    def by_position(cls, positions: I64, items: I32, size: int) -> Lists:
+        """The lists of so many positions, of items in any order that each know their own."""
+        starts = np.zeros(size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(positions, minlength=size), out=starts[1:])
+        return cls(starts, items[np.argsort(positions, kind="stable")])
+
+    def followed_by(self, others: Lists) -> Lists:
+        """These lists, and behind them the others."""
+        starts = np.concatenate([self.starts, others.starts[1:] + self.starts[-1]])
+        return Lists(starts, np.concatenate([self.items, others.items]))
+
+    def counts(self, positions: I32 | I64) -> I64:
         """How long the list of each position is."""
         return np.asarray(self.starts[positions + 1] - self.starts[positions])
 
-    def expand(self, positions: I32) -> tuple[I64, I32]:
+    def expand(self, positions: I32 | I64) -> tuple[I64, I32]:
         """The items of all these positions, each with the row of `positions` that it came from."""
         counts = self.counts(positions)
         return np.repeat(np.arange(len(positions)), counts), self.items[

@@ -22,13 +22,14 @@ from ramify.frozen.csr import Lists
 from ramify.frozen.globs import FrozenGlobs
 from ramify.frozen.levels import Hits, LevelTrie
 from ramify.frozen.probes import LevelProbes
+from ramify.frozen.seen import STEP, SeenTopics
 from ramify.frozen.tables import NOTHING, Arrays, TextTable
-from ramify.frozen.texts import Texts, split
+from ramify.frozen.texts import I64, Texts, split
 from ramify.frozen.words import Words
 from ramify.model import LevelRules, Statistics, Subscription
 
-# So many topics to a step: their bytes and numbers stay in the processor's cache.
-STEP = 32_768
+MANY = 1_000_000
+"""So many matches at most are told at a time, unless a single event has more."""
 
 MATCHES = pa.schema([pa.field("row", pa.int64()), pa.field("subscription_id", pa.large_string())])
 
@@ -54,6 +55,7 @@ class FrozenIndex:
         self._globs = FrozenGlobs(arrays, salt)
         self._plain = Lists.from_arrays("plain", arrays)
         self._content = FrozenContent(arrays, salt)
+        self._seen = SeenTopics(self._match, self._plain, self._content.is_behind)
 
     @classmethod
     def build(
@@ -101,45 +103,33 @@ class FrozenIndex:
 
     def match_numbers(self, topics: pa.Array, fields: pa.Array | None = None) -> Pairs:
         """The same, with the numbers of the subscriptions instead of their ids."""
-        topics, fields = _one_array(topics), None if fields is None else _one_array(fields)
-        found = [
-            (rows + start, numbers)
-            for start in range(0, len(topics), STEP)
-            for rows, numbers in self._step(
-                topics.slice(start, STEP), None if fields is None else fields.slice(start, STEP)
-            )
-        ]
+        found = list(self.match_steps(topics, fields))
         if not found:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
         return np.concatenate([rows for rows, _ in found]), np.concatenate([numbers for _, numbers in found])
 
-    def _step(self, topics: pa.Array, fields: pa.Array | None) -> Iterator[Pairs]:
-        hits = self._patterns_of(topics)
-        if not hits:
+    def match_steps(self, topics: pa.Array, fields: pa.Array | None = None) -> Iterator[Pairs]:
+        """The same, in pieces that fit into memory whatever there is in all; a row is in one of them."""
+        topics, fields = _one_array(topics), None if fields is None else _one_array(fields)
+        if not len(topics):
             return
-        rows = np.concatenate([pair[0] for pair in hits])
-        patterns = np.concatenate([pair[1] for pair in hits])
-        if topics.null_count:
-            is_valid = topics.is_valid().to_numpy(zero_copy_only=False)[rows]
-            rows, patterns = rows[is_valid], patterns[is_valid]
-        origins, numbers = self._plain.expand(patterns)
-        yield rows[origins], numbers
-        yield self._content.find(rows, patterns, fields, len(topics))
+        numbers = self._seen.numbers_of(topics)
+        is_valid = topics.is_valid().to_numpy(zero_copy_only=False) if topics.null_count else None
+        for begin, end in _cut(self._seen.plain.counts(numbers)):
+            content = None if fields is None else fields.slice(begin, end - begin)
+            rows, found = self._step(numbers[begin:end], content)
+            if is_valid is not None:
+                kept = is_valid[begin + rows]
+                rows, found = rows[kept], found[kept]
+            yield rows + begin, found
 
-    def _patterns_of(self, topics: pa.Array) -> Hits:
-        """The rows and the patterns that they match; a topic that stands in many rows is matched once."""
-        distinct = topics.dictionary_encode()
-        if 2 * len(distinct.dictionary) > len(topics):
-            return self._match(Texts.from_arrow(topics))
-        codes = distinct.indices.fill_null(0).to_numpy().astype(np.int64)
-        order = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[order], np.arange(len(distinct.dictionary) + 1))
-        rows_of = Lists(starts, order.astype(np.int32))
-        hits: Hits = []
-        for topic, patterns in self._match(Texts.from_arrow(distinct.dictionary)):
-            origins, rows = rows_of.expand(topic.astype(np.int32))
-            hits.append((rows.astype(np.int64), patterns[origins]))
-        return hits
+    def _step(self, topics: I64, fields: pa.Array | None) -> Pairs:
+        rows, found = self._seen.plain.expand(topics)
+        conditional_rows, patterns = self._seen.conditional.expand(topics)
+        if not len(patterns):
+            return rows, found
+        conditional_rows, more = self._content.find(conditional_rows, patterns, fields, len(topics))
+        return np.concatenate([rows, conditional_rows]), np.concatenate([found, more])
 
     def _match(self, topics: Texts) -> Hits:
         hits: Hits = []
@@ -164,7 +154,19 @@ class FrozenIndex:
             trie.find(words, hits)
 
 
+def _cut(counts: I64) -> Iterator[tuple[int, int]]:
+    """Stretches of rows: no more than a step, and with no more matches than can be told at a time."""
+    told = np.cumsum(counts)
+    begin = 0
+    while begin < len(counts):
+        room = told[begin] - counts[begin] + MANY
+        end = max(begin + 1, min(begin + STEP, int(np.searchsorted(told, room, side="right"))))
+        yield begin, end
+        begin = end
+
+
 def _one_array(array: Any) -> pa.Array:
     if isinstance(array, pa.ChunkedArray):
-        return array.combine_chunks()
-    return array if isinstance(array, pa.Array) else pa.array(array)
+        array = array.combine_chunks()
+    array = array if isinstance(array, pa.Array) else pa.array(array)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array

@@ -14,24 +14,31 @@ if find_spec("pyspark") is None:
 
 from ramify.pipeline.coalescing import Coalesced, coalesce, coalesce_with_rejects
 from ramify.pipeline.comparing import backtest
+from ramify.pipeline.delivery_ids import with_delivery_id
 from ramify.pipeline.java import Java, find_java
 from ramify.pipeline.measuring import read_statistics, statistics
+from ramify.pipeline.refreshing import LiveSubscriptions, live
 from ramify.pipeline.rejects import count_rejects
 from ramify.pipeline.routing import Routed, route, route_with_rejects
-from ramify.pipeline.session import local_session
+from ramify.pipeline.sessions import session
+from ramify.pipeline.streaming import split_tagged
 
 __all__ = [
     "Coalesced",
     "Java",
+    "LiveSubscriptions",
     "Routed",
     "backtest",
     "coalesce",
     "coalesce_with_rejects",
     "count_rejects",
     "find_java",
-    "local_session",
+    "live",
     "read_statistics",
     "route",
     "route_with_rejects",
+    "session",
+    "split_tagged",
     "statistics",
+    "with_delivery_id",
 ]

@@ -1,8 +1,8 @@
-"""`coalesce`: push often, act once, over a table, with the meaning of the deferred queue.
+"""`coalesce`: push often, act once, over a table or a stream, with the meaning of the deferred queue.
 
-Rows are sorted by key and time, and each key lives through its rows as it would in a queue that
-is driven by their times: what is due at a row's time fires before the row is pushed, and at the
-end all that waits fires at its deadline. The life of a key is `deferred.life`'s own.
+Each key lives through its rows as it would in a queue that is driven by their times: what is due at
+a row's time fires before the row is pushed. At the end of a table all that waits fires at its
+deadline; a stream fires what its watermark has passed. The life of a key is told in `bursts`.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StructField, StructType
 
 from ramify.deferred import FIRST, LAST, Edge, Merge, Policy
-from ramify.deferred.life import Push, Traced, held, is_holding, pushed
 from ramify.errors import InvalidPolicy
+from ramify.pipeline.bursts import END, Fired, Going, Ints, Rows, live
 from ramify.pipeline.durations import Duration, microseconds
+from ramify.pipeline.keying import AT, HASH, KEY, TIE, keyed, why_unkeyed
 from ramify.pipeline.rejects import rejected
-from ramify.pipeline.schema import FIRED_AT, MERGED, OURS, TS, check_timed, is_hashable, quoted
+from ramify.pipeline.schema import FIRED_AT, MERGED, REASON, check_timed
+from ramify.pipeline.streaming import BUCKET_ROWS, BUCKETS, Stream, coalesce_stream, split_tagged
 
 KEEPS: dict[str, Merge] = {"last": LAST, "first": FIRST}
-
-_KEY, _AT, _TIE = OURS + "key", OURS + "at", OURS + "tie"
-_END = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,8 @@ class Coalesced:
 
     fired: DataFrame
     rejects: DataFrame
+    tagged: DataFrame | None = None
+    """Of a stream: both in one, for one query; `split_tagged` parts its micro-batches."""
 
 
 def coalesce(
@@ -47,11 +48,16 @@ def coalesce(
     keep: str = "last",
     edge: str = "trailing",
     order: Sequence[str] = (),
+    lateness: Duration | None = None,
+    buckets: int = BUCKETS,
+    bucket_rows: int = BUCKET_ROWS,
 ) -> DataFrame:
     """A row for each time that a key fires: the kept row's columns, `fired_at` and `merged`.
 
     `keep` says which row of a burst is kept, `merged` how many there were. Rows of one key and
-    time are taken in the order of the columns in `order`, then of a hash of the row.
+    time are taken in the order of the columns in `order`, then of a hash of the row. The last
+    three arguments are for streams: how far behind the newest row another may come, in how
+    many parts the keys are held, and how many rows one part may hold.
     """
     return coalesce_with_rejects(
         deliveries,
@@ -62,6 +68,9 @@ def coalesce(
         keep=keep,
         edge=edge,
         order=order,
+        lateness=lateness,
+        buckets=buckets,
+        bucket_rows=bucket_rows,
     ).fired
 
 
@@ -75,31 +84,21 @@ def coalesce_with_rejects(
     keep: str = "last",
     edge: str = "trailing",
     order: Sequence[str] = (),
+    lateness: Duration | None = None,
+    buckets: int = BUCKETS,
+    bucket_rows: int = BUCKET_ROWS,
 ) -> Coalesced:
-    """The same, with the rows that have no time or no key."""
+    """The same, with the rows that have no time or no key, or that came too late."""
     keys = [key] if isinstance(key, str) else list(key)
-    check_timed(deliveries.schema, [*keys, *order], (FIRED_AT, MERGED))
+    check_timed(deliveries.schema, [*keys, *order], (FIRED_AT, MERGED, REASON))
     policy = _policy(quiet, max_wait, max_count, keep, edge)
-    reason = F.when(F.col(TS).isNull(), "the time is null")
-    for name in keys:
-        reason = reason.when(F.col(quoted(name)).isNull(), f"the key column {name!r} is null")
-    timed = deliveries.where(reason.isNull())
-    # PySpark stumbles over a dot in a name on the way to Python, so there they are numbered.
-    safe = [f"{OURS}{at}" for at in range(len(deliveries.columns))]
-    fields = [StructField(name, field.dataType) for name, field in zip(safe, deliveries.schema, strict=True)]
-    fired = (
-        _sorted(timed, keys, order)
-        .toDF(*safe, _KEY, _AT)
-        .mapInArrow(partial(_fired, policy=policy), StructType([*fields, *_MADE]))
-    )
-    # Back to a timestamp of the same kind, from the microseconds that Python counted in.
-    moment = F.timestamp_micros(FIRED_AT).cast(deliveries.schema[TS].dataType)
-    renamed = [F.col(name).alias(given) for name, given in zip(safe, deliveries.columns, strict=True)]
-    shown = [*renamed, moment.alias(FIRED_AT), F.col(MERGED)]
-    return Coalesced(fired.select(*shown), rejected("delivery", deliveries, reason))
-
-
-_MADE = [StructField(FIRED_AT, LongType()), StructField(MERGED, LongType())]
+    if deliveries.isStreaming:
+        stream = Stream(tuple(keys), tuple(order), policy, lateness, buckets, bucket_rows)
+        tagged = coalesce_stream(deliveries, stream)
+        return Coalesced(*split_tagged(tagged), tagged)
+    reason = why_unkeyed(keys)
+    fired = _fired_of(deliveries.where(reason.isNull()), keys, order, policy)
+    return Coalesced(fired, rejected("delivery", deliveries, reason))
 
 
 def _policy(
@@ -113,91 +112,55 @@ def _policy(
     return Policy(microseconds(quiet), longest, max_count, Edge(edge), KEEPS[keep])
 
 
-def _sorted(timed: DataFrame, keys: list[str], order: Sequence[str]) -> DataFrame:
-    """All rows of a key in one partition and in the order of their times."""
-    hashed = [quoted(each.name) for each in timed.schema if is_hashable(each.dataType)]
-    return (
-        timed.withColumns(
-            {
-                _KEY: F.to_json(F.struct(*(quoted(name) for name in keys))),
-                _AT: F.unix_micros(F.col(TS).cast("timestamp")),
-                _TIE: F.xxhash64(*hashed),
-            }
-        )
-        .repartition(_KEY)
-        .sortWithinPartitions(_KEY, _AT, *(quoted(name) for name in order), _TIE)
-        .drop(_TIE)
-    )
+def _fired_of(timed: DataFrame, keys: list[str], order: Sequence[str], policy: Policy) -> DataFrame:
+    """All rows of a key in one partition and in the order of their times, and what fires."""
+    rows = keyed(timed, keys)
+    ordered = [rows.numbered[timed.columns.index(name)] for name in order]
+    # The hash comes first because numbers are sorted much faster than texts.
+    meeting = rows.table.repartition(HASH).sortWithinPartitions(HASH, KEY, AT, *ordered, TIE)
+    needed = meeting.select(*rows.numbered, KEY, AT)
+    return rows.restored(needed.mapInArrow(partial(_fired, policy=policy), rows.fired))
 
 
 # ── in the workers ────────────────────────────────────────────────────────────────────────
 
 
 def _fired(batches: Iterator[pa.RecordBatch], policy: Policy) -> Iterator[pa.RecordBatch]:
-    life = _Life(policy)
-    kept: pa.RecordBatch | None = None
+    """Live through sorted rows; only the last key of a batch can go on in the next."""
+    kept, burst = None, None
     for batch in batches:
-        rows = batch.drop_columns([_KEY, _AT])
-        known = rows if kept is None else pa.concat_batches([kept, rows])
-        life.take(
-            batch.column(_KEY).to_pylist(), batch.column(_AT).to_pylist(), known.num_rows - rows.num_rows
-        )
-        yield life.given_out(known)
-        kept = life.kept_of(known)
-    if kept is not None:
-        life.end()
-        yield life.given_out(kept)
+        if not batch.num_rows:
+            continue
+        table = batch if kept is None else pa.concat_batches([kept, batch])
+        codes, at = _codes(table.column(KEY)), table.column(AT).to_numpy()
+        # What may still come is of the last key, and not before its last row.
+        horizon = np.where(codes == codes[-1], at[-1], END)
+        fired, burst = live(_continued(codes, at, burst), policy, horizon)
+        yield given_out(table, fired)
+        kept = table.take(pa.array(burst.place))
+    if kept is not None and burst is not None:
+        rows = Rows(np.zeros_like(burst.first), burst.first, burst.last, burst.count, burst.phase)
+        yield given_out(kept, live(rows, policy, END)[0])
 
 
-class _Life:
-    """The keys of a partition, one after the other; the data of a push is the place of its row."""
+def given_out(table: pa.RecordBatch, fired: Fired) -> pa.RecordBatch:
+    """The rows that fired, without our columns."""
+    rows = table.drop_columns([KEY, AT]).take(pa.array(fired.place))
+    return rows.append_column(FIRED_AT, pa.array(fired.at)).append_column(MERGED, pa.array(fired.merged))
 
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
-        self._entry: Traced | None = None
-        self._fired: list[Traced] = []
 
-    def take(self, keys: list[str], times: list[int], first: int) -> None:
-        """Live through rows, the first of which stands at this place."""
-        for place, (key, now) in enumerate(zip(keys, times, strict=True), first):
-            if self._entry is not None and self._entry.key != key:
-                self.end()
-            self._settle(now)
-            _, self._entry = pushed(self._entry, Push(key, place, None, now, None, self._policy))
+def _codes(keys: pa.Array) -> Ints:
+    """Numbers that change where sorted keys do."""
+    changes = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(changes, dtype=np.int64)))
 
-    def end(self) -> None:
-        """Let what waits fire: no more rows of this key will come."""
-        self._settle(_END)
-        self._entry = None
 
-    def _settle(self, now: float) -> None:
-        """Do what a queue does when it is drained: fire what is due, and forget holds that have ended."""
-        entry = self._entry
-        if entry is None or entry.deadline > now:
-            return
-        if is_holding(entry):
-            self._entry = None
-            return
-        self._fired.append(entry)
-        self._entry = held(entry, now)
-
-    def given_out(self, known: pa.RecordBatch) -> pa.RecordBatch:
-        """What fired, as rows."""
-        fired, self._fired = self._fired, []
-        taken = known.take(pa.array([entry.data for entry in fired], pa.int64()))
-        at = pa.array([int(entry.deadline) for entry in fired], pa.int64())
-        counts = pa.array([entry.count for entry in fired], pa.int64())
-        return pa.RecordBatch.from_arrays(
-            [*taken.columns, at, counts], [*taken.schema.names, FIRED_AT, MERGED]
-        )
-
-    def kept_of(self, known: pa.RecordBatch) -> pa.RecordBatch | None:
-        """The row that the waiting key would fire with, now at place 0."""
-        entry = self._entry
-        if entry is None:
-            return None
-        if is_holding(entry):
-            return known.slice(0, 0)
-        row = known.slice(entry.data, 1)
-        entry.data = 0
-        return row
+def _continued(codes: Ints, at: Ints, burst: Going | None) -> Rows:
+    """Rows, the first of which may stand for a burst that began in the batch before."""
+    rows = Rows.fresh(codes, at)
+    if burst is None or not len(burst.place):
+        return rows
+    first, last = at.copy(), at.copy()
+    first[:1], last[:1] = burst.first, burst.last
+    rows.count[:1], rows.phase[:1] = burst.count, burst.phase
+    return Rows(codes, first, last, rows.count, rows.phase)

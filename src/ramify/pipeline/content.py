@@ -29,15 +29,15 @@ _NO_CONSTANTS = TextTable.build([], 0)
 _FAULTS = (msgspec.MsgspecError, RecursionError, ValueError)
 
 
-def crossing(schema: StructType, fields: str | None, names: Iterable[str]) -> Column | None:
-    """The column that Python needs to judge criteria over these names; `None` if there is no content."""
+def crossing(schema: StructType, fields: str | None, names: Iterable[str] | None = None) -> Column | None:
+    """The column that Python needs to judge criteria over these names, or any; `None` without content."""
     kind = content_type(schema, fields)
     column = F.col(quoted(fields or FIELDS))
     if kind is None or isinstance(kind, StringType):
         return None if kind is None else column
     if isinstance(kind, VariantType):
         return F.to_json(column)
-    if not isinstance(kind, StructType):
+    if not isinstance(kind, StructType) or names is None:
         return column
     kept = [name for name in kind.names if name in set(names)]
     return F.struct(*(column.getField(name).alias(name) for name in kept)) if kept else None

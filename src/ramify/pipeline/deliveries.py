@@ -28,13 +28,17 @@ from ramify.pipeline.subscriptions import BEGIN, END, GROUP_KEY, SET
 
 EVENT = OURS + "event"
 """A number for each event, good within one run of one plan: two alike events stay two."""
-_DRAW = OURS + "draw"
+DRAW = OURS + "draw"
 
 
-def numbered(events: DataFrame, identity: Sequence[str] | None) -> DataFrame:
-    """The events, each with its number and the draw that decides which member of a group gets it."""
-    drawn = F.xxhash64(quoted(TOPIC), *(quoted(name) for name in identity_of(events.schema, identity)))
-    return events.select("*", F.monotonically_increasing_id().alias(EVENT), drawn.alias(_DRAW))
+def numbered(events: DataFrame) -> DataFrame:
+    """The events, each with its number."""
+    return events.select("*", F.monotonically_increasing_id().alias(EVENT))
+
+
+def draw(schema: StructType, identity: Sequence[str] | None) -> Column:
+    """What decides which member of a group gets an event."""
+    return F.xxhash64(quoted(TOPIC), *(quoted(name) for name in identity_of(schema, identity)))
 
 
 def identity_of(schema: StructType, identity: Sequence[str] | None) -> list[str]:
@@ -62,7 +66,7 @@ def one_of_each_group(matches: DataFrame) -> DataFrame:
     place = F.row_number().over(among.orderBy(SUBSCRIPTION_ID, BEGIN)) - 1
     count = F.count(F.lit(1)).over(among)
     chosen = OURS + "chosen"
-    is_chosen = F.col(GROUP_KEY).isNull() | (place == F.pmod(F.col(_DRAW), count))
+    is_chosen = F.col(GROUP_KEY).isNull() | (place == F.pmod(F.col(DRAW), count))
     return matches.withColumn(chosen, is_chosen).where(chosen)
 
 

@@ -16,8 +16,19 @@ UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 
 _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
 
 
+LONGEST = 2**53
+"""285 years: any longer, and a deadline might lie beyond what Spark can tell."""
+
+
 def microseconds(duration: Duration) -> int:
     """A duration in microseconds."""
+    counted = _counted(duration)
+    if counted > LONGEST:
+        raise InvalidPolicy(f"{duration!r} is longer than 285 years")
+    return counted
+
+
+def _counted(duration: Duration) -> int:
     if isinstance(duration, timedelta):
         return duration // timedelta(microseconds=1)
     if isinstance(duration, str):

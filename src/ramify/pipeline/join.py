@@ -19,6 +19,7 @@ from ramify.model import Path
 from ramify.pipeline.content import faults, held, seen_at
 from ramify.pipeline.filing import key_of, read_path, words
 from ramify.pipeline.schema import DEFAULT_REALM, OURS, REALM, WHERE, quoted
+from ramify.pipeline.skew import HASH, SALT, spread_of
 from ramify.pipeline.subscriptions import HAS_CRITERIA, KEY, PATH, PROBE, VALUES, WANTED_REALM, told
 from ramify.pipeline.vectorised import vectorised
 
@@ -30,7 +31,8 @@ VALUE = OURS + "value"
 CRITERIA = OURS + "criteria"
 _SEEN = OURS + "seen"
 _FAULT = OURS + "fault"
-INDEX = "index"
+INDEX = 0
+"""The number of the look-up that the index is; the others follow."""
 
 NO_VALUE = ""
 """What stands for the value of a look-up that has none; real ones begin with their kind."""
@@ -45,7 +47,7 @@ class LookUp:
 
     @property
     def name(self) -> str:
-        """What tells it from the others, in the join."""
+        """What tells it from the others."""
         return f"{self.probe} {self.path or ''}"
 
 
@@ -57,7 +59,7 @@ def chosen(counted: Iterable[tuple[LookUp, int]]) -> list[LookUp]:
 
 def is_found_by(look_ups: list[LookUp]) -> Column:
     """Whether a subscription is filed under one of these."""
-    return F.coalesce(_name().isin([each.name for each in look_ups]), F.lit(False))
+    return _number(look_ups) != INDEX
 
 
 def filed(subscriptions: DataFrame, look_ups: list[LookUp]) -> DataFrame:
@@ -65,7 +67,11 @@ def filed(subscriptions: DataFrame, look_ups: list[LookUp]) -> DataFrame:
     values = F.coalesce(VALUES, F.array(F.lit(NO_VALUE)))
     criteria = F.when(F.col(HAS_CRITERIA), F.col(quoted(WHERE)))
     return subscriptions.where(is_found_by(look_ups)).select(
-        *told(), KEY, _name().alias(LOOK_UP), F.explode(values).alias(VALUE), criteria.alias(CRITERIA)
+        *told(),
+        KEY,
+        _number(look_ups).alias(LOOK_UP),
+        F.explode(values).alias(VALUE),
+        criteria.alias(CRITERIA),
     )
 
 
@@ -81,8 +87,11 @@ def filed_by_number(table: DataFrame, number: str) -> DataFrame:
     ).drop(number)
 
 
-def _name() -> Column:
-    return F.concat(PROBE, F.lit(" "), F.coalesce(PATH, F.lit("")))
+def _number(look_ups: list[LookUp]) -> Column:
+    """The number of a subscription's look-up, from 1; that of the index if it is none of these."""
+    name = F.concat(PROBE, F.lit(" "), F.coalesce(PATH, F.lit("")))
+    names = F.array(*(F.lit(each.name) for each in look_ups)).cast("array<string>")
+    return F.coalesce(F.array_position(names, name), F.lit(INDEX)).cast("int")
 
 
 def with_keys(
@@ -90,14 +99,15 @@ def with_keys(
 ) -> DataFrame:
     """A row for each event and key to look for."""
     kept = [quoted(name) for name in events.columns]
+    numbered = list(enumerate(look_ups, 1))
     paths = sorted({each.path for each in look_ups if each.path is not None})
     if paths and content is not None:
         events = events.withColumn(_SEEN, _seen(content, [read_path(path) for path in paths]))
     elif paths:
-        look_ups = [each for each in look_ups if each.path is None]  # without content no value is met
-    split = words(each.probe for each in look_ups)
+        numbered = [each for each in numbered if each[1].path is None]  # without content no value is met
+    split = words(each.probe for _, each in numbered)
     events = events.withColumns(split) if split else events
-    keys = [_key(each, paths) for each in look_ups]
+    keys = [_key(number, each, paths) for number, each in numbered]
     found = F.filter(F.array(*keys), lambda key: key.isNotNull()) if keys else None
     if numbers is not None:
         by_index = F.transform(numbers, lambda number: _struct(INDEX, number.cast("string"), F.lit(NO_VALUE)))
@@ -110,21 +120,28 @@ def with_keys(
 _KEYED = OURS + "keyed"
 
 
-def _key(look_up: LookUp, paths: list[str]) -> Column:
+def _key(number: int, look_up: LookUp, paths: list[str]) -> Column:
     has_key, key = key_of(look_up.probe)
     if look_up.path is None:
-        return F.when(has_key, _struct(look_up.name, key, F.lit(NO_VALUE)))
+        return F.when(has_key, _struct(number, key, F.lit(NO_VALUE)))
     value = F.get(F.col(_SEEN), F.lit(paths.index(look_up.path)))
-    return F.when(has_key & value.isNotNull(), _struct(look_up.name, key, value))
+    return F.when(has_key & value.isNotNull(), _struct(number, key, value))
 
 
-def _struct(name: str, key: Column, value: Column) -> Column:
-    return F.struct(F.lit(name).alias(LOOK_UP), key.alias(KEY), value.alias(VALUE))
+def _struct(number: int, key: Column, value: Column) -> Column:
+    return F.struct(F.lit(number).alias(LOOK_UP), key.alias(KEY), value.alias(VALUE))
+
+
+_ALIKE = (LOOK_UP, KEY, VALUE, WANTED_REALM)
 
 
 def joined(keyed: DataFrame, table: DataFrame, content: Column | None) -> DataFrame:
     """The events beside the subscriptions whose keys they have, the rest of the criteria tested."""
-    met = keyed.withColumn(WANTED_REALM, realm_of(keyed)).join(table, [LOOK_UP, KEY, VALUE, WANTED_REALM])
+    keyed = keyed.withColumn(WANTED_REALM, realm_of(keyed)).withColumn(HASH, F.xxhash64(*_ALIKE))
+    spread = spread_of(keyed, LOOK_UP)
+    filed = spread.over_table(table.withColumn(HASH, F.xxhash64(*_ALIKE)))
+    # The hash goes first: sorting by a number is quick, and it decides before a text is looked at.
+    met = spread.over_events(keyed).join(filed, [HASH, SALT, *_ALIKE])
     return met if content is None else met.where(_holds(content))
 
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ramify.pipeline.schema import COUNT, OURS, REASON, REJECT, ROW, SOURCE, quoted
+from ramify.pipeline.schema import (
+    COUNT,
+    OURS,
+    REASON,
+    REJECT,
+    ROW,
+    SOURCE,
+    SUBSCRIPTION_TEXTS,
+    SUBSCRIPTION_TIMES,
+    quoted,
+)
+
+OF_SUBSCRIPTIONS = [*SUBSCRIPTION_TEXTS, *SUBSCRIPTION_TIMES]
+"""The columns of a bad subscription that are kept."""
 
 
 def rejected(source: str, table: DataFrame, reason: Column, names: list[str] | None = None) -> DataFrame:
@@ -18,6 +32,18 @@ def rejected(source: str, table: DataFrame, reason: Column, names: list[str] | N
         .withColumnRenamed(said, REASON)
         .select(*REJECT.names)
     )
+
+
+def rejected_subscriptions(read: DataFrame) -> DataFrame:
+    """The rows of a subscription table that were found to be bad."""
+    return rejected("subscription", read, F.col(REASON), OF_SUBSCRIPTIONS)
+
+
+def rejected_rows(spark: SparkSession, bad: pa.Table) -> DataFrame:
+    """The same of rows that were gathered."""
+    if not bad.num_rows:
+        return spark.createDataFrame([], REJECT)
+    return rejected_subscriptions(spark.createDataFrame(bad))
 
 
 def count_rejects(rejects: DataFrame) -> DataFrame:

@@ -29,9 +29,10 @@ from pyspark.sql.window import Window
 from ramify.errors import CallerError, InvalidSubscription
 from ramify.files.rows import Row, RowReader
 from ramify.index.shares import group_of
-from ramify.model import ALWAYS, Subscription
+from ramify.model import ALWAYS
 from ramify.pipeline.content import names_of
 from ramify.pipeline.filing import NOWHERE, Place, Sample, place_of
+from ramify.pipeline.plain import is_plain, probe_and_key
 from ramify.pipeline.schema import (
     DEFAULT_REALM,
     DIALECT,
@@ -91,20 +92,49 @@ def subscription_table(subscriptions: DataFrame, set_number: int = 0) -> DataFra
     ).withColumn(REALM, F.coalesce(REALM, F.lit(DEFAULT_REALM)))
 
 
-def read(table: DataFrame, sample: Sample | None = None) -> DataFrame:
+def read(table: DataFrame, sample: Sample | None = None, *, has_doubles: bool = True) -> DataFrame:
     """The rows of a subscription table, each with the reason why it is bad or where it is to be filed."""
     schema = StructType([*table.schema.fields, *READ])
-    judged = table.mapInArrow(partial(_read_batches, sample=sample), schema)
-    return judged.withColumn(REASON, F.coalesce(REASON, _is_a_double()))
+    by_python = table.where(~is_plain()).mapInArrow(partial(_read_batches, sample=sample), schema)
+    judged = by_python.unionByName(table.where(is_plain()).withColumns(_plainly_read()))
+    return judged.withColumn(REASON, F.coalesce(REASON, _is_a_double())) if has_doubles else judged
+
+
+def _plainly_read() -> dict[str, Column]:
+    probe, key = probe_and_key()
+    told = {HAS_CRITERIA: F.lit(False), NAMES: F.array().cast("array<string>"), PROBE: probe, KEY: key}
+    return {each.name: told.get(each.name, F.lit(None)).cast(each.dataType) for each in READ}
+
+
+def may_have_doubles(table: DataFrame) -> bool:
+    """Whether any two rows may be alike: nearly always not, and then nothing needs to be sorted."""
+    counted = table.groupBy(F.xxhash64(*ALIKE_IN).alias(_ALIKE)).count()
+    return not counted.where(F.col("count") > 1).isEmpty()
+
+
+_ALIKE = OURS + "alike"
+
+
+ALIKE_IN = (SET, REALM, SUBSCRIPTION_ID, VALID_FROM)
+"""Rows that are alike in these are told apart by nothing."""
+FIRST_BY = (SUBSCRIBER, PATTERN, DIALECT, WHERE, GROUP, MATCH)
+"""The first of them by these is taken."""
 
 
 def _is_a_double() -> Column:
-    alike = Window.partitionBy(SET, REALM, SUBSCRIPTION_ID, VALID_FROM, F.col(REASON).isNull())
-    first = alike.orderBy(
-        *(F.col(quoted(name)) for name in (SUBSCRIBER, PATTERN, DIALECT, WHERE, GROUP, MATCH))
-    )
-    said = F.concat(F.lit("the id "), SUBSCRIPTION_ID, F.lit(" is given again for the same time"))
+    alike = Window.partitionBy(*ALIKE_IN, F.col(REASON).isNull())
+    first = alike.orderBy(*(F.col(quoted(name)) for name in FIRST_BY))
+    before, after = _TWICE
+    said = F.concat(F.lit(before), SUBSCRIPTION_ID, F.lit(after))
     return F.when(F.row_number().over(first) > 1, said)
+
+
+_TWICE = ("the id ", " is given again for the same time")
+
+
+def said_twice(id: str) -> str:
+    """The reason why a double is bad."""
+    return id.join(_TWICE)
 
 
 def told() -> list[Column]:
@@ -114,18 +144,10 @@ def told() -> list[Column]:
     return [F.col(name).alias(renamed.get(name, name)) for name in names]
 
 
-def subscriptions_of(good: pa.Table) -> list[Subscription]:
-    """The subscriptions of rows that are known to be good."""
-    reader = RowReader()
-    # A batch at a time: a million rows as dicts would fill a small machine.
-    batches = (batch.to_pylist() for batch in good.select(list(SUBSCRIPTION_TEXTS)).to_batches(10_000))
-    return [reader.subscription(_row(row)) for rows in batches for row in rows]
-
-
 def sampled(reader: RowReader, row: dict[str, Any], into: Sample) -> None:
     """Count what a row asks for, if it is good."""
     try:
-        into.take(reader.subscription(_row(row)))
+        into.take(reader.subscription(row_of(row)))
     except CallerError:
         return  # it is set aside where all are read
 
@@ -134,10 +156,10 @@ def sampled(reader: RowReader, row: dict[str, Any], into: Sample) -> None:
 
 
 def _read_batches(batches: Iterator[pa.RecordBatch], sample: Sample | None) -> Iterator[pa.RecordBatch]:
-    reader = RowReader()
     for batch in batches:
         if not batch.num_rows:
             continue
+        reader = RowReader()  # what it keeps to read quickly would fill the memory with many batches
         texts = batch.select(list(SUBSCRIPTION_TEXTS)).to_pylist()
         read = [_read_row(reader, row, sample) for row in texts]
         columns = [
@@ -155,7 +177,7 @@ _Read = tuple[str | None, str | None, bool | None, list[str] | None, *Place]
 
 def _read_row(reader: RowReader, row: dict[str, Any], sample: Sample | None) -> _Read:
     try:
-        subscription = reader.subscription(_row(row))
+        subscription = reader.subscription(row_of(row))
     except CallerError as refusal:
         return str(refusal), None, None, None, *NOWHERE
     group = group_of(subscription)
@@ -169,7 +191,8 @@ def _read_row(reader: RowReader, row: dict[str, Any], sample: Sample | None) -> 
     )
 
 
-def _row(row: dict[str, Any]) -> Row:
+def row_of(row: dict[str, Any]) -> Row:
+    """The columns of a subscription table as a file has them; a null where a text must be is refused."""
     for name in (SUBSCRIPTION_ID, SUBSCRIBER, PATTERN):
         if row[name] is None:
             raise InvalidSubscription(f"{name} is null")

@@ -1,10 +1,10 @@
-"""One Spark for all tests of the pipeline: two threads on this machine."""
+"""One Spark for all tests that need it: two threads on this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-import pytest
 from pyspark.sql import SparkSession
 
 from ramify import pipeline
@@ -23,9 +23,9 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    session = pipeline.local_session("local[2]", "ramify tests", SETTINGS)
-    session.sparkContext.setLogLevel("ERROR")
+@contextmanager
+def running_spark() -> Iterator[SparkSession]:
+    """A session, stopped at the end."""
+    session = pipeline.session("local[2]", name="ramify tests", settings=SETTINGS)
     yield session
     session.stop()
