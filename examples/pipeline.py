@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from ramify import pipeline
 
-spark = pipeline.local_session("local[2]")
+spark = pipeline.session("local[2]")
 spark.sparkContext.setLogLevel("ERROR")
 
 START = datetime(2026, 1, 1, 12)

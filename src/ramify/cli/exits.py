@@ -12,7 +12,8 @@ PIPE_CLOSED = 141
 
 MEANINGS = {
     FINE: "done",
-    NO: "the answer is no: lint warns, explain --id misses, translate has none, a push is refused",
+    NO: "the answer is no: lint warns, explain --id misses, translate has none, a push is refused,\n"
+    "     pipeline check finds a flaw, doctor finds that Spark cannot run",
     UNUSABLE: "not done: a usage error, or an input that cannot be used",
     SET_ASIDE: "done, but bad lines of an input were set aside",
 }
