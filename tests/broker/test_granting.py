@@ -213,3 +213,16 @@ def test_an_event_that_would_not_fit_is_refused_and_not_routed() -> None:
     assert played.publish("ann", "a", b"new", is_retained=True) == "success"
     assert played.publish("ann", "b", b"", is_retained=True) == "success"
     assert played.payloads("ann") == [b"x", b"new", b""]
+
+
+@pytest.mark.parametrize("knows_shares", [(False, True), (True, False)], ids=["joins", "leaves"])
+def test_a_pattern_may_become_a_share_and_a_share_a_pattern(knows_shares: tuple[bool, bool]) -> None:
+    played = Played()
+    played.connect("ann")
+    for knows in knows_shares:
+        assert played.subscribe("ann", "$share/g/t", knows_shares=knows).outcome == "success"
+    played.connect("bob")
+    assert played.subscribe("bob", "$share/g/t").outcome == "success"
+    for client in ("ann", "bob"):
+        played.disconnect(client)
+    assert not list(played.broker.subscriptions())

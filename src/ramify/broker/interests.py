@@ -85,8 +85,7 @@ class Interests:
             id=None if replaced is None else replaced.subscription.id,
         )
         interest.group = group_of(interest.subscription)
-        if interest.group is not None and replaced is None:
-            self._members[interest.group] = self._members.get(interest.group, 0) + 1
+        self._change_group(None if replaced is None else replaced.group, interest.group)
         session.interests[wish.identity] = interest
         self._forget(interest.subscription)
         return interest
@@ -103,6 +102,15 @@ class Interests:
         """Think anew about who gets what."""
         self.audiences.clear()
         self._remembered_seats = 0
+
+    def _change_group(self, before: Hashable | None, after: Hashable | None) -> None:
+        """The same text is a share to one version of a protocol and a plain pattern to another."""
+        if before == after:
+            return
+        if before is not None:
+            self._leave(before)
+        if after is not None:
+            self._members[after] = self._members.get(after, 0) + 1
 
     def _leave(self, group: Hashable) -> None:
         self._members[group] -= 1
