@@ -1,4 +1,4 @@
-"""The command line: `ramify match`, `explain`, `lint`, `translate`, `subscriptions`, `deferred`.
+"""The command line: what `ramify` understands behind its name.
 
 Here the commands are put together, and here everything that goes wrong in one of them ends: as
 a few words on standard error and an exit status, never as a traceback.
@@ -13,7 +13,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ramify.cli import deferred, exits, explain, lint, match, subscriptions, translate
+from ramify.cli import (
+    deferred,
+    doctor,
+    exits,
+    explain,
+    jobs,
+    lint,
+    match,
+    pipeline,
+    serve,
+    stream,
+    subscriptions,
+    translate,
+)
 from ramify.cli.complaints import complain
 from ramify.errors import RamifyError
 
@@ -59,10 +72,18 @@ for name, command in (
     ("explain", explain.explain),
     ("lint", lint.lint),
     ("translate", translate.translate),
+    ("route", jobs.route),
+    ("coalesce", jobs.coalesce),
+    ("stats", jobs.stats),
+    ("backtest", jobs.backtest),
+    ("stream", stream.stream),
+    ("serve", serve.serve),
+    ("doctor", doctor.doctor),
 ):
     app.command(name, epilog=exits.EPILOG)(command)
 app.add_typer(subscriptions.app, name="subscriptions")
 app.add_typer(deferred.app, name="deferred")
+app.add_typer(pipeline.app, name="pipeline")
 
 
 def _show_version(wanted: bool) -> None:
@@ -84,10 +105,10 @@ def _options(
 
 def main() -> None:
     """Run the command that the arguments name."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+    for output in (sys.stdout, sys.stderr):
+        if hasattr(output, "reconfigure"):
             # A terminal that cannot show a letter gets its number, not a failure.
-            stream.reconfigure(errors="backslashreplace")
+            output.reconfigure(errors="backslashreplace")
     app(prog_name="ramify")
 
 
