@@ -143,3 +143,14 @@ def test_a_stretch_that_holds_no_number_is_filed_nowhere() -> None:
     assert content.add(Match(Subscription("never", "someone", PATTERN, criteria)), alternatives) == []
     assert content.is_empty
     assert not content._cells
+
+
+def test_a_crowd_that_can_never_hold_leaves_no_place_behind() -> None:
+    content = Content()
+    criteria = parse_criteria("site = 'a' and price > 5 and price < 3")
+    alternatives = filing_clauses(criteria.term)
+    assert alternatives is not None
+    for _ in range(2 * CROWDED_KEY):
+        content.add(Match(Subscription("never", "someone", PATTERN, criteria)), alternatives)
+    assert content.is_empty
+    assert not content._equal

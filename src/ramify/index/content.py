@@ -19,6 +19,7 @@ from typing import Any
 from ramify.criteria import Clause, resolve
 from ramify.criteria.kinds import Kind, kind_of
 from ramify.criteria.plan import BoundKey, EqualityKey, FilingKey, IntervalKey, choose
+from ramify.criteria.ranges import is_contradictory
 from ramify.index.bounds import Bounds
 from ramify.index.buckets import Held, count_of, drop, items_of, joined, parted, put
 from ramify.index.candidates import Candidate
@@ -122,12 +123,14 @@ class Content:
     # ── filing ────────────────────────────────────────────────────────────────────────────
 
     def add(self, match: Match, clauses: tuple[Clause, ...]) -> list[Candidate]:
-        """File a match under each clause; give back what `remove` wants to see again."""
+        """File a match under each clause that can hold; give back what `remove` wants to see again."""
         candidates: list[Candidate] = []
         if len(clauses) > 1:
             self.may_repeat = True  # and stays: a reader may be between two of its clauses when it goes
         for clause in clauses:
-            self._file(Candidate(match, clause, clause, candidates))
+            # `price > 5 and price < 3` has no place: a crowd of them would leave an empty one behind.
+            if not is_contradictory(clause):
+                self._file(Candidate(match, clause, clause, candidates))
         return candidates
 
     def add_whole(self, match: Match, term: Term) -> list[Candidate]:
@@ -181,8 +184,6 @@ class Content:
                 return [(table, _slot_of(value)) for value in values]
             case IntervalKey(path, low, high, _, _):
                 width, cells = cells_of(low, high)
-                if not cells:
-                    return []  # `price > 5 and price < 3`: nothing lies there
                 table = self._made(self._cells, (path, width), {})
                 return [(table, cell) for cell in cells]
             case BoundKey(path, operator, bound):
