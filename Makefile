@@ -13,7 +13,7 @@ demo: $(STAMP)  ## show all that works, on made-up plants and customers
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) services  ## run every test
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto
 
 check: $(STAMP)  ## formatting, lints, types and layers
 	$(BIN)/ruff format --check .

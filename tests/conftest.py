@@ -18,13 +18,6 @@ settings.register_profile("default-of-ramify", deadline=None, print_blob=True, d
 settings.load_profile("default-of-ramify")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run in several processes, those that share the one Spark stay in one of them."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     from tests.spark import running_spark  # only where it is needed: importing Spark takes a second

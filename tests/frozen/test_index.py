@@ -52,7 +52,7 @@ def sets_and_events(draw: st.DrawFn) -> tuple[list[Subscription], list[Event]]:
 
 
 @given(sets_and_events(), st.integers(0, 2**63 - 1))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_a_batch_gets_the_reference_s_answers(
     case: tuple[list[Subscription], list[Event]], seed: int
 ) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 
-def test_a_cluster_of_processes_gives_the_same_from_every_transform() -> None:
+def test_a_cluster_of_processes_routes_and_coalesces_the_same() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.pipeline.elsewhere", "master", "local-cluster[2,1,1024]"],
         capture_output=True,

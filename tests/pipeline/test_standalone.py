@@ -1,4 +1,4 @@
-"""On a master with two workers the deliveries are the same, even while executors are killed."""
+"""On a master with two workers the deliveries are the same, even while an executor is killed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def test_two_workers_give_the_same_deliveries_though_executors_are_killed(
+def test_two_workers_give_the_same_deliveries_though_an_executor_is_killed(
     master: str, tmp_path: Path
 ) -> None:
     done = subprocess.run(
@@ -42,4 +42,4 @@ def test_two_workers_give_the_same_deliveries_though_executors_are_killed(
         cwd=Path(__file__).parents[2],
     )
     assert done.returncode == 0, done.stderr[-3_000:]
-    assert "survived the death of 2 executors" in done.stdout
+    assert "survived the death of an executor" in done.stdout
