@@ -7,13 +7,16 @@ STAMP := $(VENV)/.installed
 # Servers and clients that the tests run for real: the command to look for, and Debian's package with it.
 SERVICES := redis-server:redis-server mosquitto:mosquitto mosquitto_pub:mosquitto-clients
 
-.PHONY: demo test check bench services clean
+.PHONY: demo test test-slow check bench services clean
 
 demo: $(STAMP)  ## show all that works, on made-up plants and customers
 	$(BIN)/python examples/demo.py
 
-test: $(STAMP) services  ## run every test
-	$(BIN)/python -m pytest --numprocesses auto
+test: $(STAMP) services  ## run the tests, but for the slow ones
+	$(BIN)/python -m pytest --numprocesses auto -m 'not slow'
+
+test-slow: $(STAMP) services  ## run the tests that start clusters and Sparks of their own
+	$(BIN)/python -m pytest -m slow
 
 check: $(STAMP)  ## formatting, lints, types and layers
 	$(BIN)/ruff format --check .

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from ramify.cli import exits
 
 DEADLINE = 180.0
 
 
+@pytest.mark.slow
 def test_an_interrupt_cancels_the_job_and_nothing_of_spark_is_shown(tmp_path: Path) -> None:
     """The bar is seen first, so the interrupt meets a job that runs."""
     topics = pa.array([f"plant/{number}/temp" for number in range(400_000)])
@@ -50,6 +52,7 @@ def test_an_interrupt_cancels_the_job_and_nothing_of_spark_is_shown(tmp_path: Pa
     assert not (tmp_path / "out" / "_SUCCESS").exists()
 
 
+@pytest.mark.slow
 def test_the_doctor_starts_a_spark_and_times_it() -> None:
     command = [sys.executable, "-m", "ramify", "doctor", "--spark"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE)

@@ -109,6 +109,7 @@ def kill(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
+@pytest.mark.slow
 def test_kills_in_mid_stream_neither_lose_nor_repeat_a_row(tmp_path: Path) -> None:
     room = Room(tmp_path)
     offsets, commits = (str(room.checkpoint / name) for name in ("offsets", "commits"))

